@@ -14,6 +14,7 @@ gamma(4 k) with u of float32 covers both, as well as IEEE arithmetic. The result
 
 from __future__ import annotations
 
+import contextlib
 import typing as t
 
 from ...check import SEEN, SEEN_ARM, Context, Measured, Skipped, check
@@ -146,7 +147,7 @@ def _compare_exact(cases: Cases, context: Context, name: str, dtype: torch.dtype
             )
 
 
-def _compare_random(cases: Cases, context: Context, name: str, dtype: torch.dtype, suffix: str) -> None:
+def _compare_random(cases: Cases, context: Context, name: str, dtype: torch.dtype) -> None:
     """Compare random products, and a product whose terms cancel, with float64."""
     generator = context.generator(f"matmul.{name} random")
     source = torch.float64 if dtype == torch.float64 else torch.float32
@@ -160,114 +161,70 @@ def _compare_random(cases: Cases, context: Context, name: str, dtype: torch.dtyp
     for rows, length, columns in _sizes(context)["random"]:
         left = torch.randn(rows, length, generator=generator, dtype=source).to(dtype)
         right = torch.randn(length, columns, generator=generator, dtype=source).to(dtype)
-        compare(f"{rows} x {length} x {columns}{suffix}", left, right)
+        compare(f"{rows} x {length} x {columns}", left, right)
     # The bound for short sums is so tight that a format with fewer bits than requested exceeds it.
     left = torch.randn(192, 24, generator=generator, dtype=source).to(dtype)
     right = torch.randn(24, 160, generator=generator, dtype=source).to(dtype)
-    compare(f"192 x 24 x 160{suffix}", left, right)
+    compare("192 x 24 x 160", left, right)
     rows, length, columns = _sizes(context)["random"][0]
     left = torch.randn(rows, length, generator=generator, dtype=source).to(dtype)
     right = torch.randn(length, columns, generator=generator, dtype=source).to(dtype)
     order = torch.randperm(length, generator=generator)
-    compare(f"terms that cancel{suffix}", torch.cat([left, left[:, order]], 1), torch.cat([right, -right[order]], 0))
+    compare("terms that cancel", torch.cat([left, left[:, order]], 1), torch.cat([right, -right[order]], 0))
 
 
 def remedy(context: Context) -> str:
     return REBUILD if context.device == "cuda" else REBUILD_CPU
 
 
-def _worst(*groups: Cases) -> Measured:
-    """Return the worst result from several groups of cases, each of which has its own remedy."""
-    results = [cases.result() for cases in groups]
-    worst = max(results, key=lambda result: result.ratio or 0.0)
-    if len(groups) > 1:
-        worst.measured += f" of {sum(cases.count for cases in groups)} in all"
+@check("matmul.float32", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)
+@check("matmul.tf32", measured=SEEN, factor=1)
+@check("matmul.bfloat16", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)
+@check("matmul.float16", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)
+@check("matmul.float64", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)
+def products(context: Context, name: str) -> Measured:
+    """Check products in one format. Bound: see :func:`rounding`; zero for exact sums.
+
+    In float32, TensorFloat-32 and bfloat16 would keep 11 and 8 of the 24 bits of a permuted value, so nearly every
+    element would be off; on a GPU, it is checked with TensorFloat-32 disabled and with torch's default settings. By
+    default, cuBLAS may split a sum in 16 bits and round its parts to the format, so there only exact sums are judged.
+    Float64 must not be float32 in a wider format.
+    """
+    cuda, dtype = context.device == "cuda", torch.float32 if name == "tf32" else getattr(torch, name)
+    if name in ("tf32", "bfloat16") and cuda and torch.cuda.get_device_capability() < (8, 0):
+        raise Skipped(f"Products in {name} need compute capability 8.0 or higher.")
+    plain = default = Cases(f"the {name} matrix product", remedy(context))
+    if name == "float32":
+        fault = NO_TF32 if cuda else NO_BF16_MATH
+        default = Cases("the float32 matrix product with torch's default settings", fault)
+        plain = plain if cuda else default
+    is_half = name in ("bfloat16", "float16")
+    if cuda and (is_half or name == "float32"):
+        _compare_exact(default, context, name, dtype, ", default settings")
+    flag = f"allow_{'bf' if name == 'bfloat16' else 'fp'}16_reduced_precision_reduction"
+    with contextlib.ExitStack() as settings:
+        if cuda and is_half:
+            settings.enter_context(setting(torch.backends.cuda.matmul, flag, False))
+        elif cuda:
+            settings.enter_context(allow_tf32(torch.backends.cuda.matmul, name == "tf32"))
+        if not (cuda and is_half):
+            _compare_exact(plain, context, name, dtype, "")
+        _compare_random(plain, context, name, dtype)
+    if name == "float64":
+        _compare_wide_integers(plain, context)
+    worst = max((plain.result(), default.result()), key=lambda result: result.ratio or 0.0)
+    worst.measured += f" of {plain.count + default.count} in all" if plain is not default else ""
     return worst
 
 
-@check("matmul.float32", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)
-def float32(context: Context) -> Measured:
-    """Check that float32 products are IEEE products, with TF32 disabled and with torch's default settings.
-
-    Bound: gamma(k) of float32; zero for permutations of values with 24 bits and for integers of 12 bits whose sums of
-    magnitudes stay below 2**24. TensorFloat-32 and bfloat16 keep 11 and 8 of those bits, so nearly every element of a
-    product in these formats is off.
-    """
-    default = Cases(
-        "the float32 matrix product with torch's default settings",
-        NO_TF32 if context.device == "cuda" else NO_BF16_MATH,
-    )
-    if context.device == "cpu":
-        _compare_exact(default, context, "float32", torch.float32, "")
-        _compare_random(default, context, "float32", torch.float32, "")
-        return _worst(default)
-    plain = Cases("the float32 matrix product", remedy(context))
-    _compare_exact(default, context, "float32", torch.float32, ", default settings")
-    with allow_tf32(torch.backends.cuda.matmul, False):
-        _compare_exact(plain, context, "float32", torch.float32, "")
-        _compare_random(plain, context, "float32", torch.float32, "")
-    return _worst(plain, default)
-
-
-@check("matmul.tf32", measured=SEEN, factor=1)
-def tf32(context: Context) -> Measured:
-    """Check products with TensorFloat-32 allowed.
-
-    Bound: (2 u + u**2) with the u of TF32, because both factors are rounded to 11 bits, plus the error of sums on
-    tensor cores; zero for values and integers of at most 11 bits.
-    """
-    if torch.cuda.get_device_capability() < (8, 0):
-        raise Skipped("TensorFloat-32 needs compute capability 8.0 or higher.")
-    cases = Cases("the TF32 matrix product", remedy(context))
-    with allow_tf32(torch.backends.cuda.matmul, True):
-        _compare_exact(cases, context, "tf32", torch.float32, "")
-        _compare_random(cases, context, "tf32", torch.float32, "")
-    return cases.result()
-
-
-@check("matmul.bfloat16", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)
-@check("matmul.float16", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)
-def half(context: Context, name: str) -> Measured:
-    """Check 16-bit products: exactly with default settings, and within the bound if sums are kept in float32.
-
-    By default, cuBLAS may split a sum and round its parts to the format, so only exact sums can be judged strictly.
-    Bound: float32 sums on tensor cores, and one rounding of the result; zero for permuted values with all bits of the
-    significand, and for sums of magnitudes of at most ``LARGEST_SUM``.
-    """
-    if name == "bfloat16" and context.device == "cuda" and torch.cuda.get_device_capability() < (8, 0):
-        raise Skipped("bfloat16 needs compute capability 8.0 or higher.")
-    dtype, flag = getattr(torch, name), f"allow_{'bf' if name == 'bfloat16' else 'fp'}16_reduced_precision_reduction"
-    cases = Cases(f"the {name} matrix product", remedy(context))
-    if context.device == "cpu":
-        _compare_exact(cases, context, name, dtype, "")
-        _compare_random(cases, context, name, dtype, "")
-        return cases.result()
-    _compare_exact(cases, context, name, dtype, ", default settings")
-    with setting(torch.backends.cuda.matmul, flag, False):
-        _compare_random(cases, context, name, dtype, "")
-    return cases.result()
-
-
-@check("matmul.float64", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)
-def float64(context: Context) -> Measured:
-    """Check float64 products, which must not be float32 products in a wider format.
-
-    Bound: 2 gamma(k) of float64, since the reference is rounded too; zero for permutations of values with 53 bits.
-    Integers of 26 bits are compared with a product of 64-bit integers that is rounded once.
-    """
-    cases = Cases("the float64 matrix product", remedy(context))
-    _compare_exact(cases, context, "float64", torch.float64, "")
-    _compare_random(cases, context, "float64", torch.float64, "")
-    generator = context.generator("matmul.float64 integers")
+def _compare_wide_integers(cases: Cases, context: Context) -> None:
+    """Compare integers of 26 bits in float64 with a product of 64-bit integers that is rounded once."""
+    generator, unit = context.generator("matmul.float64 integers"), UNIT_ROUNDOFF["float64"]
     left = torch.randint(-(2**26), 2**26, (96, 300), generator=generator)
     right = torch.randint(-(2**26), 2**26, (300, 70), generator=generator)
-    integer_product = left @ right
-    magnitudes = left.double().abs() @ right.double().abs()
-    unit = UNIT_ROUNDOFF["float64"]
+    bound = (gamma(300, unit) + unit) * (left.double().abs() @ right.double().abs())
     actual = left.double().to(context.device) @ right.double().to(context.device)
-    bound = (gamma(300, unit) + unit) * magnitudes
-    cases.compare("integers of 26 bits against 64-bit integers", actual, integer_product.double(), bound)
-    return cases.result()
+    cases.compare("integers of 26 bits against 64-bit integers", actual, (left @ right).double(), bound)
 
 
 @check("matmul.int8", measured=SEEN, factor=1)
