@@ -16,7 +16,6 @@ from ._shared.module_utils._core import phrases
 from ._shared.module_utils._host import guarded
 from ._shared.module_utils._wheel import environment
 from .check import FAIL, SKIP, Result, minor, seed_of_date
-from .checks.speed import rates
 
 #: How many operators a row names that only earlier runs computed.
 NAMED = 8
@@ -67,7 +66,7 @@ class Proof:
         self._choose_seed()
         baseline = self.history.baseline([str(device.get("name")) for device in observed.get("devices") or []])
         site = self.profile.get("site_floors") or {}
-        measured = {floor: rate for floor, rate in rates.RATES.items() if floor not in site}
+        measured = {floor: rate for floor, rate in settings.RATES.items() if floor not in site}
         self.profile["own_floors"] = verdict.own_floors(baseline, measured)
         computed, software = self._compute()
         results = [*self.host.results(), *computed]

@@ -16,6 +16,15 @@ OPTIONAL = ("seed",)
 #: The seed whose inputs have run on other devices (docs/evidence/survey.md). On a kind of device without recorded
 #: runs, an environment's first proof draws these, so that only the device is new, and not its inputs too.
 SEED_SEEN = 20261129
+#: For each floor, the check that measures it, and the rate's name in that check.
+RATES = {
+    "matmul_bfloat16_tflops": ("speed.matmul_bfloat16", "tflops"),
+    "matmul_float16_tflops": ("speed.matmul_float16", "tflops"),
+    "copy_gb_per_s": ("speed.copy", "gb_per_s"),
+    "host_to_device_gb_per_s": ("speed.copy", "host_to_device_gb_per_s"),
+    "device_to_host_gb_per_s": ("speed.copy", "device_to_host_gb_per_s"),
+    "sm_clock_mhz": ("speed.clocks", "sm_clock_mhz"),
+}
 #: The maximum values of the two numbers in a speed floor.
 MOST_OF_A_FLOOR = {"nominal": float("inf"), "ratio": 1.0}
 #: Rows about the host that a profile may require, given as their name or its first word (``closure libcudss.so.0``).

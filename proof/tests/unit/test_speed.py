@@ -1,11 +1,11 @@
 import dataclasses
-import sys
 import types
 import typing as t
 from pathlib import Path
 
 import pytest
 import yaml
+from sparkforge_proof import settings
 from sparkforge_proof.check import REGISTERED, Context, Failed
 from sparkforge_proof.checks.speed import rates as speed
 from sparkforge_proof.sampler import Caps, Process, Sample
@@ -22,7 +22,7 @@ def test_speed_checks_are_not_numeric():
     checks = {name: definition for name, definition in REGISTERED.items() if definition.family == "speed"}
     assert set(checks) == {"speed.clocks", "speed.copy", "speed.matmul_bfloat16", "speed.matmul_float16"}
     assert all(not definition.numeric and definition.device == "cuda" for definition in checks.values())
-    assert {check for check, _rate in speed.RATES.values()} <= set(checks)
+    assert {check for check, _rate in settings.RATES.values()} <= set(checks)
 
 
 def test_floor_of_profile():
@@ -85,7 +85,7 @@ def device(monkeypatch: pytest.MonkeyPatch) -> t.Callable[..., Context]:
         rate: float = 1.0, clock: float = 2405.0, reasons: frozenset[str] = frozenset(), **profile: t.Any
     ) -> Context:
         cuda = types.SimpleNamespace(get_device_name=lambda: "NVIDIA GB10")
-        monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(cuda=cuda, bfloat16="bfloat16"))
+        monkeypatch.setattr(speed, "torch", types.SimpleNamespace(cuda=cuda, bfloat16="bfloat16"))
         monkeypatch.setattr(speed, "_wait_until_idle", lambda index: None)
         monkeypatch.setattr(speed, "_index", lambda: "0")
         monkeypatch.setattr(speed, "_product", lambda context, dtype: (1000, None))

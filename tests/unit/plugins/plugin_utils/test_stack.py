@@ -11,8 +11,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors 
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.files import write_text
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import facts, load
 from ansible_collections.sparkforge.dgx_spark.tools.lock import write
-from sparkforge_proof import catalogue, run, settings
-from sparkforge_proof.checks.speed import rates as speed
+from sparkforge_proof import catalogue, run, settings, settings as proof_settings
 
 COLLECTION = Path(__file__).parents[4]
 SHIPPED = COLLECTION / "roles" / "stack"
@@ -663,7 +662,7 @@ def test_shipped_profiles_name_existing_checks_and_rates() -> None:
         assert not any(fnmatch.fnmatch("compilation.operators", pattern) for pattern in profile["required_checks"]), (
             name
         )
-        assert set(profile["speed_floors"]) <= set(speed.RATES), name
+        assert set(profile["speed_floors"]) <= set(proof_settings.RATES), name
         assert all(floor["ratio"] < 1 for floor in profile["speed_floors"].values())
 
 

@@ -19,9 +19,7 @@ import typing as t
 
 from ... import sampler
 from ...check import SEEN, SLOW, Context, Measured, Skipped, Unanswered, check
-
-if t.TYPE_CHECKING:
-    import torch
+from ..bounds import torch
 
 #: Seconds of load for measuring a rate, of which the best window counts, and for measuring the clocks.
 LOAD, WINDOW = 1.0, 0.25
@@ -46,15 +44,6 @@ CAPPED = sampler.REASONS[0x2]
 OWN_RATIO = 0.75
 #: The share of the maximum clock that the device reports, which no device reaches under full load.
 CLOCK_RATIO = 0.5
-#: For each floor, the check that measures it, and the rate's name in that check.
-RATES = {
-    "matmul_bfloat16_tflops": ("speed.matmul_bfloat16", "tflops"),
-    "matmul_float16_tflops": ("speed.matmul_float16", "tflops"),
-    "copy_gb_per_s": ("speed.copy", "gb_per_s"),
-    "host_to_device_gb_per_s": ("speed.copy", "host_to_device_gb_per_s"),
-    "device_to_host_gb_per_s": ("speed.copy", "device_to_host_gb_per_s"),
-    "sm_clock_mhz": ("speed.clocks", "sm_clock_mhz"),
-}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -205,8 +194,6 @@ _SAMPLES: list[sampler.Sample] = []
 
 def _index() -> str:
     """Return nvidia-smi's name for torch's current device, also if CUDA_VISIBLE_DEVICES hides other devices."""
-    import torch
-
     identity = str(getattr(torch.cuda.get_device_properties(torch.cuda.current_device()), "uuid", ""))
     if not identity:
         return "0"
@@ -218,8 +205,6 @@ def _wait_until_idle(index: str) -> None:
 
     :raises Skipped: if another process uses it.
     """
-    import torch
-
     torch.cuda.synchronize()
     utilization: list[float | None] = []
     try:
@@ -239,16 +224,12 @@ def _wait_until_idle(index: str) -> None:
 
 def _allowed_bytes(context: Context) -> float:
     """Return how many bytes of the device's memory may be allocated now."""
-    import torch
-
     free, _unused = torch.cuda.mem_get_info()
     return float(free) * float(context.limits.get("memory_share") or 0.5)
 
 
 def _seconds_of(work: t.Callable[[], object], count: int) -> float:
     """Return the seconds that ``count`` calls of ``work`` take by the device's clock."""
-    import torch
-
     start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
     start.record()
     for _unused in range(count):
@@ -287,7 +268,6 @@ def _with_warning(measured: Measured, *problems: Unanswered | None) -> Measured:
 
 def _product(context: Context, dtype: torch.dtype) -> tuple[int, t.Callable[[], object]]:
     """Return the size of a square matrix product that takes some milliseconds, and a function that computes it."""
-    import torch
 
     def factors(size: int) -> t.Callable[[], object]:
         a, b = (torch.randn(size, size, device=context.device, dtype=dtype) for _unused in range(2))
@@ -307,8 +287,6 @@ def _product(context: Context, dtype: torch.dtype) -> tuple[int, t.Callable[[], 
 @check("speed.matmul_bfloat16", numeric=False, seconds=60, measured=SEEN)
 def matmul(context: Context, part: str) -> Measured:
     """Measure the rate of large matrix products of random numbers, in the best quarter of a second."""
-    import torch
-
     name = part.partition("_")[2]
     device = torch.cuda.get_device_name()
     floor, own = _floors(f"matmul_{name}_tflops", context.profile)
@@ -334,8 +312,6 @@ def copy(context: Context) -> Measured:
 
     On a GB10 these are all the same memory.
     """
-    import torch
-
     device = torch.cuda.get_device_name()
     names = ("copy_gb_per_s", "host_to_device_gb_per_s", "device_to_host_gb_per_s")
     floors = [_floors(name, context.profile) for name in names]
@@ -423,8 +399,6 @@ def clocks(context: Context) -> Measured:
     The profile's floor is sm_clock_mhz. Without a floor in the profile, it is a share of the known clock for the
     device's kind, or of the maximum clock that the device reports.
     """
-    import torch
-
     device = torch.cuda.get_device_name()
     floor, own = _floors("sm_clock_mhz", context.profile)
     index = _index()
