@@ -7,7 +7,9 @@ Floating Point Specification, 5.2). All comparisons are therefore exact.
 
 from __future__ import annotations
 
+import itertools
 import math
+import operator
 import typing as t
 
 from ...check import SEEN_ARM, Context, Measured, check
@@ -197,64 +199,43 @@ def _integers_and_floats(cases: Cases, context: Context) -> None:
             cases.exactly(f"{name} to {integer}", source.to(dtype), fraction.trunc())
 
 
-def _wrapped(value: int, limits: torch.iinfo) -> int:
-    """Wrap a number around to the width of an integer format."""
-    value &= 2**limits.bits - 1
-    return value - 2**limits.bits if limits.min < 0 and value > limits.max else value
+#: Operators on integers by Python's definition. Python has no fmod of integers.
+_OF_INTEGERS: dict[str, t.Callable[[int, int], int]] = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "bitwise_and": operator.and_,
+    "bitwise_or": operator.or_, "bitwise_xor": operator.xor, "maximum": max, "minimum": min,
+    "floor_divide": operator.floordiv, "remainder": operator.mod,
+    "fmod": lambda a, b: abs(a) % abs(b) * (-1 if a < 0 else 1), "gcd": math.gcd,
+}  # fmt: skip
 
 
 @check("formats.integers", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)
 def integers(context: Context) -> Measured:
     """Compare integer arithmetic with Python's, on all pairs of 8-bit integers and on wider pairs near the limits."""
     cases = Cases("the arithmetic of integers", REMEDY)
-    pairs: dict[str, t.Callable[[int, int], int]] = {
-        "add": lambda a, b: a + b,
-        "sub": lambda a, b: a - b,
-        "mul": lambda a, b: a * b,
-        "bitwise_and": lambda a, b: a & b,
-        "bitwise_or": lambda a, b: a | b,
-        "bitwise_xor": lambda a, b: a ^ b,
-        "maximum": max,
-        "minimum": min,
-        "floor_divide": lambda a, b: a // b if b else 0,
-        "remainder": lambda a, b: a % b if b else 0,
-        "fmod": lambda a, b: (abs(a) % abs(b)) * (-1 if a < 0 else 1) if b else 0,
-        "gcd": math.gcd,
-    }
     for name in ("int8", "uint8", "int16", "int32", "int64"):
-        dtype = getattr(torch, name)
-        limits = torch.iinfo(dtype)
-        if limits.bits == 8:
-            numbers = list(range(limits.min, limits.max + 1))
-        else:
+        dtype, limits = getattr(torch, name), torch.iinfo(getattr(torch, name))
+        numbers: t.Sequence[int] = range(limits.min, limits.max + 1)
+        if limits.bits > 8:
             neighbours = {2**power + offset for power in range(limits.bits) for offset in (-1, 0, 1)} | {3, 7, 10, 1000}
-            neighbours = {n for number in neighbours for n in (number, -number)} | {
-                limits.min,
-                limits.min + 1,
-                limits.max - 1,
-            }
+            neighbours |= {-n for n in neighbours} | {limits.min, limits.min + 1, limits.max - 1}
             numbers = sorted(n for n in neighbours if limits.min <= n <= limits.max)[:: 1 if limits.bits == 16 else 3]
             numbers = sorted({limits.min, limits.max, -1 if limits.min else 1, 0, *numbers})
-        left = [a for a in numbers for _unused in numbers]
-        right = [b for _unused in numbers for b in numbers]
-        a, b = (torch.tensor(values, dtype=dtype).to(context.device) for values in (left, right))
-        for operation, python in pairs.items():
-            defined = (b != 0) & ~((a == limits.min) & (b == -1) if limits.min else (b == 0))
-            divides = operation in ("floor_divide", "remainder", "fmod")
-            first, second = (a[defined], b[defined]) if divides else (a, b)
-            expected = [
-                _wrapped(python(x, y), limits)
-                for x, y in zip(left, right)
-                if not divides or (y != 0 and not (limits.min and x == limits.min and y == -1))
-            ]
-            if operation == "gcd" and limits.min:
+        everything = list(itertools.product(numbers, repeat=2))
+        for operation, python in _OF_INTEGERS.items():
+            pairs = everything
+            if operation in ("floor_divide", "remainder", "fmod"):
+                pairs = [(x, y) for x, y in everything if y and not (x == limits.min < 0 and y == -1)]
+            elif operation == "gcd" and limits.min:
                 # The magnitude of the smallest number does not fit into the format.
-                inside = (first != limits.min) & (second != limits.min)
-                first, second = first[inside], second[inside]
-                expected = [math.gcd(x, y) for x, y in zip(left, right) if limits.min not in (x, y)]
-            actual = getattr(torch, operation)(first, second)
+                pairs = [pair for pair in everything if limits.min not in pair]
+            # Larger results wrap around.
+            expected = [(python(x, y) - limits.min) % 2**limits.bits + limits.min for x, y in pairs]
+            first, second = torch.tensor(pairs, dtype=dtype).to(context.device).unbind(1)
+            actual = getattr(torch, operation)(first.contiguous(), second.contiguous())
             _compare_integers(cases, f"{operation}, {name}", actual, torch.tensor(expected, dtype=dtype))
-        _compare_integers(cases, f"comparison, {name}", a < b, torch.tensor([x < y for x, y in zip(left, right)]))
+        first, second = torch.tensor(everything, dtype=dtype).to(context.device).unbind(1)
+        is_less = torch.tensor([x < y for x, y in everything])
+        _compare_integers(cases, f"comparison, {name}", first.contiguous() < second.contiguous(), is_less)
     return cases.result()
 
 
