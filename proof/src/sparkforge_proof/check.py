@@ -72,9 +72,6 @@ class Evidence:
 #: The default stack's wheels on a GPU host.
 H200 = Evidence("NVIDIA H200", "9.0", "2026-11-28", "2.14.1+cu130")
 X86 = Evidence("an x86_64 CPU", "x86_64", "2026-11-28", "2.14.1+cu130")
-#: The same stack three days earlier, with torchaudio.
-H200_FIRST = Evidence("NVIDIA H200", "9.0", "2026-11-25", "2.14.1+cu130")
-X86_FIRST = Evidence("an x86_64 CPU", "x86_64", "2026-11-25", "2.14.1+cu130")
 #: An environment with extensions that the roles built, and with their receipts.
 H200_BUILT = Evidence("NVIDIA H200", "9.0", "2026-11-23", "2.11.0+cu130")
 X86_BUILT = Evidence("an x86_64 CPU", "x86_64", "2026-11-23", "2.11.0+cu130")

@@ -16,7 +16,6 @@ import functools
 import importlib
 import itertools
 import json
-import operator
 import os
 import signal
 import subprocess
@@ -211,23 +210,6 @@ LAYOUTS: dict[str, t.Callable[[t.Any], t.Any]] = {
 ROWS, COLUMNS = 7, 6
 #: The number of elements that the ranks add up at once, by device.
 LONG = {"cuda": 1_000_003, "cpu": 1_003}
-#: Functions of a matrix, for matrices whose parts are on several ranks.
-OF_MATRICES: dict[str, t.Callable[[t.Any], t.Any]] = {
-    **{f"{name} over {dim}": operator.methodcaller(name, dim) for dim in (0, 1)
-       for name in "sum mean amax amin prod argmax cumsum softmax log_softmax logsumexp var norm any".split()},
-    **{name: operator.methodcaller(name) for name in "sum mean max argmin norm std tril".split()},
-    "sort": lambda x: x.sort(0)[0], "topk": lambda x: x.topk(2, 0)[0], "count": lambda x: (x > 1).sum(),
-    "layer_norm": lambda x: torch.nn.functional.layer_norm(x, x.shape[1:]), "slice": lambda x: x[1:-1],
-    "transposed": lambda x: x.t() + 0, "flip": lambda x: x.flip(0), "roll": lambda x: x.roll(2, 0),
-    "rows added": lambda x: x + x[:1], "columns scaled": lambda x: x / x.abs().sum(1, keepdim=True),
-    "stack": lambda x: torch.stack([x, x]), "cat": lambda x: torch.cat([x, x]), "row": lambda x: x[3],
-    "cat of columns": lambda x: torch.cat([x, x], 1), "columns": lambda x: x[:, 1:4],
-    "reshape": lambda x: x.reshape(-1),
-    "split": lambda x: x.split(3)[1], "where": lambda x: torch.where(x > 0, x, -x), "repeat": lambda x: x.repeat(2, 1),
-    "masked_fill": lambda x: x.masked_fill(x > 2, 9.0), "product": lambda x: x @ x.t(),
-    "product of columns": lambda x: x.t() @ x, "bmm": lambda x: torch.bmm(x[None], x.t()[None]),
-    "outer": lambda x: torch.outer(x[:, 0], x[:, 1]),
-}  # fmt: skip
 
 
 def _exchanges(
@@ -388,7 +370,7 @@ def _compare_replicas(cases: Cases, device: torch.device, generator: torch.Gener
 
 
 def _compare_distributed(cases: Cases, device: torch.device, every: torch.Tensor, rank: int, world: int) -> None:
-    """Compare functions of matrices whose rows, columns or terms are on different ranks, in uneven parts."""
+    """Compare matrices, and products of them, whose rows, columns or terms are on different ranks, in uneven parts."""
     import torch.distributed as dist
     from torch.distributed.tensor import DTensor, Partial, Replicate, Shard, distribute_tensor, init_device_mesh
 
@@ -409,15 +391,11 @@ def _compare_distributed(cases: Cases, device: torch.device, every: torch.Tensor
         except (RuntimeError, TypeError, ValueError, AssertionError) as error:
             if "CUDA error" in str(error) or "NCCL" in str(error):
                 raise
-            # All ranks refuse the same functions. If one has ended or waits, this fails too.
+            # All ranks refuse the same products. If one has ended or waits, this fails too.
             dist.barrier()
             return
         cases.compare(f"distributed, {case}", result, expected.double(), 1e-5 * (expected.double().abs() + 1))
 
-    for placement in [*placements, Partial()]:
-        plain = (matrices.sum(0) if isinstance(placement, Partial) else matrix).double()
-        for name, function in OF_MATRICES.items():
-            compare(f"{name}, {placement}", function(plain), lambda call, kind: call(of(kind)), function, placement)
     product = matrix.double() @ matrix.double().t()
     for trio in itertools.product(placements, repeat=3):
         compare(f"product of {trio[0]} and {trio[1]} in {trio[2]}", product,

@@ -1,10 +1,8 @@
-"""Check that the installed files, and the commits and wheels that they are from, are those in the receipts."""
+"""Check that the installed files, and the wheels that they are from, are those in the receipts."""
 
 from __future__ import annotations
 
-import contextlib
 import importlib
-import importlib.util
 import json
 import os
 import re
@@ -17,75 +15,12 @@ from ..._shared.module_utils._wheel import environment, installed as packages
 from ..._shared.module_utils._wheel.names import normalised
 from ..._shared.module_utils._wheel.wheel import Wheel, installed_wheels
 from ...check import X86_BUILT, X86_LAST, Context, Failed, Measured, Skipped, check
-from .identity import LIST_LIMIT, STACK, Facts, is_installed, receipt_of, reinstall, sentences
-
-#: The module that records each unit's commit.
-COMMITS = {"pytorch": "torch", "torchvision": "torchvision", "torchaudio": "torchaudio"}
-
-
-@check("identity.commit", devices=("none",), numeric=False, measured=(X86_BUILT,))
-def commit(context: Context) -> Measured:
-    """Check that the commits of torch and its companions are those in the receipts."""
-    torch = importlib.import_module("torch")
-    commits: dict[str, str] = {"torch": str(getattr(torch.version, "git_version", None) or "")}
-    for module in COMMITS.values():
-        if module != "torch" and is_installed(module):
-            commits[module] = commit_of(module)
-    compared, problems = commit_problems(commits, context.reference)
-    if problems:
-        raise Failed(
-            sentences(problems),
-            f"{reinstall()} If it recurs, rebuild the unit (playbooks/build.yml).",
-            ", ".join(f"{module} {commits[module][:12]}" for module in commits if commits[module]),
-            "the receipts' commits",
-        )
-    if not compared:
-        raise Skipped("Neither a receipt on this host nor torch says which commit torch was built from.")
-    return Measured(", ".join(f"{module} {commits[module][:12]}" for module in compared), "the receipts' commits")
-
-
-def commit_of(module: str) -> str:
-    """Return the commit from a module's ``version.py``, which is not executed."""
-    spec = importlib.util.find_spec(module)
-    for directory in (spec.submodule_search_locations if spec else None) or []:
-        with contextlib.suppress(OSError):
-            with open(os.path.join(directory, "version.py"), encoding="utf-8", errors="replace") as stream:
-                match = re.search(r"^git_version\s*(?::.*)?=\s*['\"](\w+)['\"]", stream.read(), re.MULTILINE)
-            if match:
-                return match[1]
-    return ""
-
-
-def commit_problems(commits: t.Mapping[str, str], reference: Facts) -> tuple[list[str], list[str]]:
-    """Return the modules whose commits were compared, and the differences.
-
-    A build from an archive has the commit ``Unknown``, which cannot be compared.
-    """
-    compared: list[str] = []
-    problems = []
-    expectations: list[tuple[str, str, str]] = []
-    for unit, module in COMMITS.items():
-        receipt = (reference.get("units") or {}).get(unit) or {}
-        source = ((receipt.get("inputs") or {}).get("source") or {}).get("commit")
-        if source and receipt.get("installed"):
-            expectations.append((module, str(source), f"the receipt of the unit {unit}"))
-    recorded = (((receipt_of(reference) or {}).get("modules") or {}).get("torch") or {}).get("git_version")
-    if recorded:
-        expectations.append(("torch", str(recorded), "the environment's receipt"))
-    for module, expected, source_of_commit in expectations:
-        commit = commits.get(module, "")
-        if not re.fullmatch(r"[0-9a-f]{7,64}", commit) or not re.fullmatch(r"[0-9a-f]{7,64}", expected):
-            continue
-        if module not in compared:
-            compared.append(module)
-        if not (commit.startswith(expected) or expected.startswith(commit)):
-            problems.append(f"{module} is from commit {commit[:12]}, but {source_of_commit} says {expected[:12]}")
-    return compared, problems
+from .identity import LIST_LIMIT, STACK, Facts, receipt_of, reinstall, sentences
 
 
 @check("identity.wheels", devices=("none",), numeric=False, seconds=180, measured=(X86_BUILT,))
 def wheels(context: Context) -> Measured:
-    """Check that the environment's wheels that are still on this host have the sha256 from the receipts."""
+    """Check that torch's commit and the wheels that are still on this host are those in the receipts."""
     reference = context.reference
     receipt = receipt_of(reference)
     if not receipt:
@@ -96,6 +31,11 @@ def wheels(context: Context) -> Measured:
         *receipt_problems(receipt, sys.prefix),
         *unit_problems(receipt, units, str(reference.get("method") or "")),
     ]
+    version = getattr(importlib.import_module("torch"), "version", None)
+    installed_commit = str(getattr(version, "git_version", None) or "")
+    recorded = str(((receipt.get("modules") or {}).get("torch") or {}).get("git_version") or "")
+    if installed_commit and recorded and installed_commit != recorded:
+        problems.append(f"torch is from commit {installed_commit[:12]}, but the receipt says {recorded[:12]}")
     artefacts = available_wheels(receipt, units, str(reference.get("root") or "/opt/sparkforge"))
     for artefact in artefacts:
         problems += artefact_problems(artefact, installed)
