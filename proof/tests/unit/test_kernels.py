@@ -1,9 +1,10 @@
 """The parts of the kernel checks that do not need torch: plans, shapes, causes."""
 
 import random
+import types
 
 import pytest
-from sparkforge_proof.check import REGISTERED
+from sparkforge_proof.check import REGISTERED, Context
 from sparkforge_proof.checks.kernels import algebra, attention, attention_grid, sparsity
 from sparkforge_proof.checks.kernels.convolution import Layer, density, output_size, terms, weight_shape
 from sparkforge_proof.checks.kernels.scaled_matmul import rowwise_failure, scale_offset
@@ -31,6 +32,27 @@ def test_attention_case_is_in_the_class_of_its_row():
         assert row["heads"].startswith(f"{heads} of {key_heads}")
         assert (case.value_size == size) or row["value size"] != "equal"
         assert queries * keys * heads * size < 40_000_000, "a reference takes a tenth of a second"
+
+
+@pytest.mark.parametrize(
+    ("mask", "expanded", "queries", "release", "defect"),
+    [
+        ("causal", True, 1, "2.11.0", "efficient"),
+        ("causal", True, 65, "2.11.0", "efficient"),
+        ("boolean", True, 65, "2.11.0", "efficient"),
+        ("none", True, 65, "2.11.0", ""),
+        ("causal", False, 65, "2.11.0", ""),
+        ("causal", True, 66, "2.11.0", ""),
+        ("causal", True, 65, "2.14.1", ""),
+    ],
+)
+def test_attention_defect_is_known_of_masked_expanded_keys(
+    monkeypatch: pytest.MonkeyPatch, mask: str, expanded: bool, queries: int, release: str, defect: str
+):
+    monkeypatch.setattr(attention, "torch", types.SimpleNamespace(__version__=release))
+    case = attention_grid.Case("float32", mask, (1, 3, 1, queries, 513, 56), is_expanded=expanded)
+    assert attention._known_defect(Context("cuda"), "efficient", case) == defect
+    assert not attention._known_defect(Context("cuda"), "math", case)
 
 
 @pytest.mark.parametrize(

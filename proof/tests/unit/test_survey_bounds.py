@@ -152,6 +152,17 @@ def test_defect_of_a_machine_is_known_of_its_cpu(monkeypatch: pytest.MonkeyPatch
     assert not bounds.known_defect(call, "cuda")
 
 
+@pytest.mark.parametrize("extension", ["amx_bf16", "avx512_bf16"])
+def test_defect_of_matrix_extensions_is_known_of_cpus_that_have_them(
+    monkeypatch: pytest.MonkeyPatch, extension: str
+) -> None:
+    monkeypatch.setattr(bounds, "_extensions", lambda: frozenset([extension]))
+    call = "bfloat16: nn.functional.conv3d, permuted, drawn, after another"
+    assert bool(bounds.known_defect(call, "cpu")) is (extension == "amx_bf16")
+    assert not bounds.known_defect(call, "cuda")
+    assert not bounds.known_defect("bfloat16: nn.functional.conv3d", "cpu")
+
+
 def test_gradient_of_a_hinge_is_not_compared_in_16_bits() -> None:
     for form in ("bfloat16", "float16"):
         assert bounds.bounds("nn.functional.triplet_margin_loss, tail", form) == (6.0, math.inf)

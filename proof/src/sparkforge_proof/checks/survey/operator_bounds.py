@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import platform
 import re
 
@@ -278,6 +279,10 @@ KNOWN_DEFECTS = {
         "oneDNN with AVX-512 returns memory that nobody has set for weights of dilated groups whose channels are last"
         " and not a multiple of 16 (seen with 2.6 to 2.15)"
     ),
+    ("amx_bf16", r"bfloat16: nn\.functional\.conv[123]d, (.*, )?drawn(, .*)?"): (
+        "with a stride and a result one element wide, memory that nobody has set is returned (pytorch#169688, seen with"
+        " 2.11 and 2.14)"
+    ),
     ("cpu", r"special\.\w*(chebyshev|laguerre|legendre)_polynomial_\w+, (.*, )?(negative )?NaN(, .*)?"): (
         "memory that nobody has set is returned, until pytorch#187762 and #188027 (2026-06)"
     ),
@@ -308,7 +313,7 @@ def known_defect(name: str, device: str, release: tuple[int, ...] = (9,)) -> str
     :param name: the format and the call: ``float32: nn.functional.avg_pool2d, transposed, backward``.
     :param release: the release of torch.
     """
-    kinds = {device, platform.machine() if device == "cpu" else device}
+    kinds = {device, platform.machine(), *_extensions()} if device == "cpu" else {device}
     calls = (name, name.partition(": ")[2])
     unmended = {call: why for call, (mended, why) in MENDED_DEFECTS.items() if release < mended}
     return next(
@@ -319,6 +324,16 @@ def known_defect(name: str, device: str, release: tuple[int, ...] = (9,)) -> str
         ),
         "",
     )
+
+
+@functools.cache
+def _extensions() -> frozenset[str]:
+    """Return the extensions of this x86_64 CPU's instruction set, as Linux names them: ``amx_bf16``."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as stream:
+            return frozenset(next((line for line in stream if line.startswith("flags")), "").split())
+    except OSError:
+        return frozenset()
 
 
 #: The prefixes of the operators whose kernels torch compiles on first use on a GPU.
