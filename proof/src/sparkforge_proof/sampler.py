@@ -41,6 +41,8 @@ DEVICE = "/dev/nvidia-uvm"
 CAPS = "/var/lib/sparkforge-guard/caps.json"
 #: A value above this fraction of a cap is limited by the cap.
 NEAR_CAP = 0.85
+#: The arguments of the processes that :mod:`lane` starts; the name of their directory has the proof's PID and start.
+_OF_PROOF = re.compile(rb"\0[^\0]*/sparkforge-proof-([0-9]+-[0-9a-f]{8})[0-9a-f]{8}/main\.py\0")
 
 
 class NoSampler(Exception):
@@ -155,25 +157,15 @@ def sample(index: str) -> Sample:
     return parse(lines[0] if lines else "")
 
 
-def descendants(pid: int, parents: t.Mapping[int, int]) -> set[int]:
-    """Return the descendants of a process.
+def _ancestors(pid: int, known: t.Mapping[int, int]) -> list[int]:
+    """Return a process and its ancestors, without init.
 
-    :param parents: the parent of each process.
+    :param known: the parent of each process.
     """
-    known: set[int] = set()
-    generation = {pid}
-    while generation:
-        generation = {child for child, parent in parents.items() if parent in generation} - known
-        known |= generation
-    return known
-
-
-def family(pid: int, parents: t.Mapping[int, int]) -> set[int]:
-    """Return a process, its ancestors, and all descendants of its parent."""
-    ancestors = [pid]
-    while parents.get(ancestors[-1], 0) > 1:
-        ancestors.append(parents[ancestors[-1]])
-    return set(ancestors) | descendants(ancestors[min(1, len(ancestors) - 1)], parents)
+    line = [pid]
+    while known.get(line[-1], 0) > 1:
+        line.append(known[line[-1]])
+    return line
 
 
 def parents() -> dict[int, int]:
@@ -239,9 +231,8 @@ def computing(index: str = "") -> list[Process]:
     with contextlib.suppress(NoSampler):
         answer = _nvidia_smi(f"--query-compute-apps={gpu.QUERY_PROCESSES}", _FORMAT, *(["-i", index] if index else []))
     known = parents()
-    own = _own(known)
     rows = [row for row in gpu.parse_processes(answer) if row["pid"] in known or _runs(row["pid"])]
-    return [Process(row["pid"], row["name"], row["used_mib"], row["pid"] in own) for row in rows]
+    return _listed((Process(row["pid"], row["name"], row["used_mib"]) for row in rows), known)
 
 
 def holders() -> list[Process]:
@@ -250,13 +241,34 @@ def holders() -> list[Process]:
     A desktop may also have it open, so use this only if CUDA cannot be initialised and nvidia-smi reports no process.
     """
     known = parents()
-    return [Process(pid, _name(pid)) for pid in sorted(known.keys() - _own(known)) if DEVICE in _opened(pid)]
+    opened = (Process(pid, _name(pid)) for pid in sorted(known) if DEVICE in _opened(pid))
+    return [process for process in _listed(opened, known) if not process.own]
 
 
-def _own(known: t.Mapping[int, int]) -> set[int]:
-    """Return the proof's processes: the families of this process and of the runner, which leads the session."""
-    leader = os.getsid(0)
-    return family(os.getpid(), known) | (family(leader, known) if leader in known else set())
+def _listed(processes: t.Iterable[Process], known: t.Mapping[int, int]) -> list[Process]:
+    """Mark the ancestors and all processes of this proof as own, and list those of another proof as a single one."""
+    ancestors, this = set(_ancestors(os.getpid(), known)), _proof_of(os.getpid(), known)
+    listed: dict[str | int, Process] = {}
+    for process in processes:
+        proof = _proof_of(process.pid, known)
+        if process.pid in ancestors or (proof and proof == this):
+            listed[process.pid] = dataclasses.replace(process, own=True)
+        elif proof:
+            first = listed.get(proof, Process(process.pid, "another proof"))
+            used = (first.used_mib or 0) + (process.used_mib or 0)
+            listed[proof] = dataclasses.replace(first, used_mib=used or None)
+        else:
+            listed[process.pid] = process
+    return [*listed.values()]
+
+
+def _proof_of(pid: int, known: t.Mapping[int, int]) -> str:
+    """Return the mark of the proof that started a process or an ancestor of it, or ''."""
+    for ancestor in _ancestors(pid, known):
+        with contextlib.suppress(OSError), open(f"/proc/{ancestor}/cmdline", "rb") as stream:
+            if arguments := _OF_PROOF.search(stream.read(1 << 12)):
+                return arguments[1].decode()
+    return ""
 
 
 def _runs(pid: int) -> bool:

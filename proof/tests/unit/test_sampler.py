@@ -1,9 +1,11 @@
 import errno
 import os
 import pathlib
+import signal
 import stat
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from unittest import mock
 
 import pytest
@@ -99,8 +101,6 @@ def test_process_with_open_device_file(tmp_path: pathlib.Path, monkeypatch: pyte
         [sys.executable, "-c", program, str(device)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as server:
         assert server.stdout and server.stdout.readline()
-        assert sampler.holders() == []  # the process belongs to this test's family
-        monkeypatch.setattr(sampler, "family", lambda pid, _known: {pid})
         assert [process.pid for process in sampler.holders()] == [server.pid]
         assert sampler.holders()[0].name.startswith("python")
         # A desktop may have the file open, which does not affect the speed.
@@ -109,25 +109,48 @@ def test_process_with_open_device_file(tmp_path: pathlib.Path, monkeypatch: pyte
     assert sampler.holders() == []
 
 
-def test_processes_of_other_lanes_are_own(path: pathlib.Path, monkeypatch: pytest.MonkeyPatch):
-    # 60 is the runner and session leader, 61 is this lane, 62 is another lane, and 72 computes for lane 62.
-    tool(path, "echo '72, python, 10'; echo '90, train, 10'")
-    monkeypatch.setattr(sampler, "parents", lambda: {50: 1, 60: 50, 61: 60, 62: 60, 71: 61, 72: 62, 90: 1})
-    monkeypatch.setattr(os, "getpid", lambda: 71)
-    monkeypatch.setattr(os, "getsid", lambda _pid: 60)
-    assert sampler.computing() == [Process(72, "python", 10, own=True), Process(90, "train", 10)]
-    assert sampler.others() == [Process(90, "train", 10)]
+@pytest.fixture
+def start(tmp_path: pathlib.Path) -> Iterator[Callable[[str], tuple[int, int]]]:
+    """A function that starts a program in a directory, with a child, and returns the PIDs of both."""
+    processes: list[subprocess.Popen[str]] = []
+    program = "import os, sys, time; child = os.fork() or os.execlp('sleep', 'sleep', '60'); print(child, flush=True)\n"
+
+    def run(name: str) -> tuple[int, int]:
+        main = tmp_path / name / "main.py"
+        main.parent.mkdir()
+        main.write_text(program + "time.sleep(60)")
+        process = subprocess.Popen([sys.executable, main, "job.json"], stdout=subprocess.PIPE, text=True)
+        processes.append(process)
+        assert process.stdout
+        return process.pid, int(process.stdout.readline())
+
+    yield run
+    for process in processes:
+        os.kill(next(child for child, parent in sampler.parents().items() if parent == process.pid), signal.SIGKILL)
+        process.kill()
+        process.communicate()
 
 
-PARENTS = {1: 0, 50: 1, 60: 50, 70: 60, 71: 60, 72: 71, 80: 50, 90: 1}
+def test_processes_of_proofs(
+    path: pathlib.Path, start: Callable[[str], tuple[int, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The name of a directory consists of the PID and the start of the proof, and a random number for each of its runs.
+    lane, rank = start("sparkforge-proof-12-0000abcd11111111")
+    late, _rank = start("sparkforge-proof-12-0000abcd22222222")
+    other, its_rank = start("sparkforge-proof-13-0000abcd33333333")
+    server, worker = start("server")
+    rows = ((late, 100), (other, 1430), (its_rank, 70), (server, 9), (worker, 8), (rank, 7))
+    tool(path, "; ".join(f"echo '{pid}, python, {used}'" for pid, used in rows))
+    strangers = [Process(other, "another proof", 1500), Process(server, "python", 9), Process(worker, "python", 8)]
+    monkeypatch.setattr(os, "getpid", lambda: lane)
+    assert sampler.others() == strangers
+    assert {process.pid for process in sampler.computing() if process.own} == {late, rank}
+    assert str(strangers[0]) == f"another proof (process {other}, 1500 MiB)"
 
 
-def test_family_is_ancestors_and_children_of_runner():
-    # 60 is the runner, 70 and 71 are its children, and 80 was started from the same shell.
-    assert sampler.family(70, PARENTS) == {70, 60, 50, 71, 72}
-    # An orphan has only descendants.
-    assert sampler.family(90, PARENTS) == {90}
-    assert sampler.family(90, {**PARENTS, 91: 90}) == {90, 91}
+def test_shell_of_a_proof_is_own(path: pathlib.Path) -> None:
+    tool(path, f"echo '{os.getppid()}, jupyter, 500'; echo '{os.getpid()}, python, 10'")
+    assert sampler.others() == [] and len(sampler.computing()) == 2
 
 
 def test_parents_of_real_processes():
