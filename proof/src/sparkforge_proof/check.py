@@ -187,6 +187,7 @@ class Result:
     :ivar evidence: a device on which the check passed.
     :ivar reason: the kind of failure, such as ``WRONG``; empty for a pass and a skip.
     :ivar accepted: whether it only warns because the site accepts the failure (``verify_accept``).
+    :ivar blocks: before the verdict, see :class:`Failed`; then whether a warning keeps the environment unproven.
     """
 
     name: str

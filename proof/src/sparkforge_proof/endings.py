@@ -54,8 +54,8 @@ ON_GPU = Remedies(
     "this GPU's compute capability, and run the proof again.",
     empty="The library has an empty kernel for this GPU; rebuild it with TORCH_CUDA_ARCH_LIST=12.0 (GB10) or its own "
     "guard patch, or use a stack with torch 2.12 or newer.",
-    hang="Check with nvidia-smi whether another process uses the GPU; if none does, a kernel or the driver hangs: "
-    "reboot the host, and use another stack if it recurs. limits.factor gives slow hosts more time.",
+    hang="Run the proof again with more time (limits.factor); if there is no answer again, a kernel or the driver "
+    "hangs: reboot the host, and use another stack if it recurs.",
     memory="Find programs that use memory (nvidia-smi, free -h) and stop them; on a Spark, drop the page cache "
     "(sync; echo 3 | sudo tee /proc/sys/vm/drop_caches). Then run the proof again.",
 )
@@ -64,13 +64,15 @@ ON_CPU = Remedies(
     "stack, and run the proof again.",
     empty="The library was miscompiled for this CPU, or the host's memory is faulty: use another stack, and test the "
     "memory if it recurs.",
-    hang="Check with top whether other programs use the CPU or the memory, and stop them. limits.factor gives slow "
-    "hosts more time; if it recurs on an idle host, use another stack.",
+    hang="Run the proof again with more time (limits.factor); if there is no answer again, use another stack.",
     memory="Find programs that use memory (free -h) and stop them, then run the proof again.",
 )
 
 #: The remedy for a check that was slowed down by a busy machine.
 IDLE = "Run the proof again when no other program uses the host, or give it more time with limits.factor."
+
+#: The beginning of the clause for a process that exceeded its time limit.
+LATE = "did not respond within"
 
 
 def remedies(definition: Definition) -> Remedies:
@@ -122,12 +124,27 @@ def timed_out(definition: Definition, seconds: float, hindrance: str = "") -> Re
 
     :param hindrance: a clause that explains why the machine was slow, if it was.
     """
-    cause = f"{definition.name} did not respond within {seconds:.0f} seconds and was stopped."
+    cause = f"{definition.name} {LATE} {seconds:.0f} seconds and was stopped."
     reason, remedy = TIMEOUT, remedies(definition).hang
     if hindrance:
         reason, remedy = SLOW, IDLE
         cause += f" This does not indicate a fault of the stack, because {hindrance}."
     return definition.result(FAIL, "no answer", f"{seconds:.0f} s", cause, remedy, seconds=seconds, reason=reason)
+
+
+def add_lost_parts(result: Result, definition: Definition, lost: t.Mapping[str, str]) -> None:
+    """Add the parts that crashed or hung to a check's result; without them, its right numbers are no answer.
+
+    :param lost: see :attr:`check.Context.passed_over`.
+    """
+    if not lost:
+        return
+    parts = "; ".join(f"{part} {how}" for part, how in lost.items())
+    result.cause = f"{result.cause} Ended: {parts}. The others still ran.".lstrip()
+    if result.status != FAIL:
+        only_late, known = all(how.startswith(LATE) for how in lost.values()), remedies(definition)
+        reason, remedy = (TIMEOUT, known.hang) if only_late else (CRASH, known.crash)
+        result.status, result.reason, result.remedy = FAIL, reason, remedy
 
 
 def how_it_ended(code: int) -> str:

@@ -422,8 +422,8 @@ def _collect(
         how += f", because {hindrance}"
     if not ready:
         row = _import_failure(lanes.python, last, how)
-        if hindrance:
-            row.reason, row.remedy = SLOW, endings.IDLE
+        if late:
+            row.reason, row.remedy = (SLOW, endings.IDLE) if hindrance else (TIMEOUT, row.remedy)
         return rows + _with_skips(row, missing)
     cause = f"The process that runs the checks {how} before {missing[0]} was done." + (
         f" It printed: {last}" if last else ""

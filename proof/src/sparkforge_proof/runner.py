@@ -311,6 +311,7 @@ class Child:
             result.seconds = round(time.monotonic() - began, 3)
             result.core_seconds = round(sum(os.times()[:4]) - used, 2)
             self._read_output(result, offset)
+            endings.add_lost_parts(result, definition, self.passed_over.get(name, {}))
             write_result(pipe, result)
             if not usable or (name == device.NAME and result.status == FAIL):
                 return
@@ -407,7 +408,7 @@ class Child:
                 self._kill(process)
                 seconds = self._limit(lost)
                 # If the machine is busy, the part is not at fault.
-                if hindrance or not self._passes_over(lost, f"did not respond within {seconds:.0f} seconds"):
+                if hindrance or not self._passes_over(lost, f"{endings.LATE} {seconds:.0f} seconds"):
                     self._report_lost(endings.timed_out(CHECKS[lost], seconds, hindrance))
                     left.remove(lost)
                 return left
@@ -431,9 +432,9 @@ class Child:
     def _passes_over(self, name: str, how: str) -> bool:
         """Exclude the part in which a check stopped; tell whether the check can be restarted without that part."""
         passed = self.passed_over.setdefault(name, {})
-        if not CHECKS[name].steps or self.part is None or len(passed) >= MOST_PASSED_OVER:
+        if not CHECKS[name].steps or self.part in (None, *passed) or len(passed) >= MOST_PASSED_OVER:
             return False
-        passed[self.part] = how
+        passed[str(self.part)] = how
         return True
 
     def _report_lost(self, result: Result) -> None:

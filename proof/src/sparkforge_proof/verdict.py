@@ -18,7 +18,7 @@ from ._shared.module_utils._core.verdict import (
     summary as summary,
     wrong as wrong,
 )
-from .check import BUSY, FAIL, PASS, SKIP, SLOW, UNANSWERED, UNJUDGED, WARN, WRONG, Definition, Result
+from .check import BUSY, FAIL, PASS, SKIP, SLOW, TIMEOUT, UNANSWERED, UNJUDGED, WARN, WRONG, Definition, Result
 
 #: Rows about the host's GPU.
 GPU_ROWS = ("gpu", "compute_capability", "driver")
@@ -48,8 +48,9 @@ def judge(
     """Decide which results fail and which only warn.
 
     Evidence decides. On a kind of device with recorded sound runs, the following results fail: wrong numbers, an
-    installation that differs from the stack, an unanswered check, and a required check that was skipped. On other
-    devices they only warn, unless :func:`counts` returns true. A check that has never passed anywhere only warns.
+    installation that differs from the stack, an unanswered check, and a required check that was skipped; a check that
+    was too late keeps the environment unproven. On other devices they only warn, unless :func:`counts` returns true. A
+    check that has never passed anywhere only warns.
 
     :param kinds: this host's compute capabilities and processor (see :class:`check.Evidence`) and torch (see
         :func:`check.minor`).
@@ -65,7 +66,7 @@ def judge(
         evidence = definition.measured if definition else ()
         here = definition.seen(kinds) if definition else []
         result.evidence = str((here or evidence)[0]) if evidence else ""
-        seen = bool(here) and result.reason not in (BUSY, SLOW)
+        seen = bool(here) and result.reason not in (BUSY, SLOW, TIMEOUT)
         binding = result.blocks or (by_site and result.required) or seen
         before = result.status
         if result.status == SKIP and result.required and not result.blocked:
@@ -80,10 +81,12 @@ def judge(
         if result.status == WARN and before != WARN and result.reason != BUSY and not here:
             evidence_clause = f"it was only {evidence[0]}" if evidence else "it has not been run on such a device yet"
             result.cause += f" This does not block, because {evidence_clause}."
-        if result.status == FAIL and result.name in accepted:
-            result.status, result.accepted = WARN, True
+        result.blocks = bool(here) and result.reason == TIMEOUT and result.status == WARN
+        if (result.status == FAIL or result.blocks) and result.name in accepted:
+            result.status, result.accepted, result.blocks = WARN, True, False
             result.cause += " This site accepts it (verify_accept)."
-        result.blocks = False  # the status includes it now
+        if result.blocks:
+            result.cause += " Whether it hangs or this host is too slow is not known, so the environment is not proven."
 
 
 def counts(result: Result, definition: Definition) -> bool:
@@ -140,14 +143,15 @@ def hindrance(report: Report, current: Report | None, first: bool, require: str)
 def verdict(results: t.Sequence[Result], unselected: t.Collection[str], families: t.Collection[str] = ()) -> str:
     """Return ``fail``, ``unproven`` or ``proven``; a proven environment may have warnings.
 
-    ``unproven``: nothing was computed, a required check was not selected, or one of ``families`` has no right result.
+    ``unproven``: nothing was computed, a required check was not selected, one of ``families`` has no right result, or a
+    check that other devices of this kind answered was too late.
     """
     if any(result.status == FAIL for result in results):
         return FAIL
     right_on = scope(results)
     on_gpu = [result for result in results if result.numeric and not result.name.startswith("cpu.")]
     refused = any(result.status == WARN or (result.status == SKIP and result.blocked) for result in on_gpu)
-    if right_on == "none" or unselected or (refused and right_on != "gpu"):
+    if right_on == "none" or unselected or any(result.blocks for result in results) or (refused and right_on != "gpu"):
         return UNPROVEN
     return UNPROVEN if missing(results, families) else PROVEN
 

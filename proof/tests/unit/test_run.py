@@ -227,7 +227,9 @@ while lane == 0 and time.process_time() < 0.3: pass"""
 def test_invalid_answers_are_one_failure(tmp_path: Path, code: str) -> None:
     hostile = script(tmp_path / "hostile", HOSTILE.format(python=sys.executable, code=code))
     report = Proof(options(python=str(hostile), limits={"seconds": 2})).run()
-    assert rows(report)["python"]["status"] == "fail" and report["verdict"] == "fail"
+    is_late = "while" in code and "65536" not in code
+    expected = ("warn", "unproven") if is_late else ("fail", "fail")
+    assert (rows(report)["python"]["status"], report["verdict"]) == expected
 
 
 def test_waiting_is_printed_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -249,7 +251,8 @@ def test_late_lane_does_not_fail_a_reached_gpu() -> None:
     assert (merged["device.cuda"].status, merged["device.cuda"].reason) == ("fail", "slow")
     assert merged["matmul.float32"].reason == "timeout"
     verdict.judge(rows, catalogue.CHECKS, ["9.0", "torch 2.14"], [])
-    assert [row.status for row in rows] == ["warn", "pass", "fail"]
+    assert [row.status for row in rows] == ["warn", "pass", "warn"]
+    assert verdict.verdict(rows, []) == "unproven"
     (alone,) = lane.merge_rows([Result("device.cuda", "fail", reason="timeout")])
     assert alone.reason == "timeout"
 

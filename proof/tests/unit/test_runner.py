@@ -96,6 +96,7 @@ def steps_accesses(context):
     measured = steps(context, lambda: reaches_too_far(context)).measured
     raise Unanswered("crash", f"It ran {{measured}}.", "Use another stack.")
 def steps_hangs(context): return steps(context, lambda: time.sleep(600))
+def again_hangs(context): context.step("one") or time.sleep(600)
 
 def meets(context):
     # The first lane waits for the second.
@@ -116,7 +117,7 @@ functions.update(refused_once_gpu=refused_once, sees_gpu=sees, on_the_gpu=right,
 runner.CHECKS = {{
     f"{{name}}{{number}}": Definition(
         f"{{name}}{{number}}", "family", "cuda" if "gpu" in name else "cpu", True,
-        1.5 if "hangs" in name else 30, "", steps="steps" in name)
+        1.5 if "hangs" in name else 30, "", steps="steps" in name or "again" in name)
     for name in functions for number in (1, 2)}}
 check.FUNCTIONS.update((f"{{name}}{{number}}", functions[name]) for name in functions for number in (1, 2))
 runner.CHECKS["survey.float32"] = Definition("survey.float32", "family", "cpu", True, 30, "")
@@ -305,15 +306,23 @@ def test_every_ending_is_a_result(tmp_path: Path) -> None:
 )
 def test_failed_step_is_left_out(tmp_path: Path, name: str, ending: str) -> None:
     rows = run(tmp_path, f"steps_{name}1", "right1")
-    measured = rows[f"steps_{name}1"]["measured"]
-    assert measured.startswith("without {'two': ") and f"{ending}'}}" in measured
+    row = rows[f"steps_{name}1"]
+    assert row["measured"].startswith("without {'two': ") and f"{ending}'}}" in row["measured"]
+    assert (row["status"], row["reason"]) == ("fail", "timeout" if name == "hangs" else "crash")
+    assert f"Ended: two {'did not respond ' * (name == 'hangs')}{ending}. The others " in row["cause"]
     assert rows["right1"]["status"] == "pass"
 
 
 def test_step_that_broke_the_cuda_context_is_left_out(tmp_path: Path) -> None:
     error = "RuntimeError: CUDA error: an illegal memory access was encountered"
     row = run(tmp_path, "steps_accesses1")["steps_accesses1"]
-    assert row["cause"] == f"It ran without {{'two': 'exited with status 1 ({error})'}}. It was run twice."
+    assert row["cause"].startswith(f"It ran without {{'two': 'exited with status 1 ({error})'}}. Ended: two exited ")
+    assert row["cause"].endswith("The others still ran. It was run twice.")
+
+
+def test_step_that_cannot_be_left_out_ends_its_check(tmp_path: Path) -> None:
+    row = run(tmp_path, "again_hangs1")["again_hangs1"]
+    assert (row["reason"], row["measured"]) == ("timeout", "no answer")
 
 
 def test_timeout_on_busy_machine_is_slow(tmp_path: Path) -> None:

@@ -80,12 +80,23 @@ def test_missing_answer_fails_only_with_evidence(reason: str, required: list[str
     names = ["matmul.float8_rowwise", "matmul.float4", "cpu.algebra.dense"]
     elsewhere = [unanswered(name, reason) for name in names]
     assert judge(elsewhere, ELSEWHERE, required=required) == [WARN, WARN, WARN]
-    here = FAIL if reason not in ("busy", "slow") else WARN
+    here = FAIL if reason not in ("busy", "slow", "timeout") else WARN
     assert judge([unanswered(name, reason) for name in names], required=required) == [here, WARN, here]
     if reason != "busy":
         assert "only measured on NVIDIA H200 (9.0)" in elsewhere[0].cause
         assert "not been run" in elsewhere[1].cause
     assert verdict.verdict([*elsewhere, number("matmul.float32")], [], ["matmul"]) == "proven"
+
+
+def test_late_check_is_unproven_with_evidence() -> None:
+    late, right = unanswered("attention.flash", "timeout"), number("matmul.float32")
+    judge([late])
+    assert verdict.verdict([late, right], []) == "unproven" and "too slow is not known" in late.cause
+    for kinds, options in ((ELSEWHERE, {}), (HERE, {"accepted": ["attention.flash"]})):
+        late = unanswered("attention.flash", "timeout")
+        assert judge([late], kinds, **options) == [WARN]
+        assert verdict.verdict([late, right], []) == "proven"
+    assert judge([unanswered("attention.flash", "timeout")], required=["*"], by_site=True) == [FAIL]
 
 
 def test_wrong_number_warns_only_without_any_evidence() -> None:

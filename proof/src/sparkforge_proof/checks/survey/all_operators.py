@@ -296,7 +296,7 @@ def judge(
         f" in other ways, at worst {worst:.2g} of the bound ({worst_name}); {len(outcome.refused)} not supported, "
         f"{len(outcome.left_out)} excluded, {outcome.waiting} for another day; seed {context.seed}"
     )
-    ended = [f"{name} {how}" for name, how in {**context.passed_over, **outcome.ended}.items()]
+    ended = [f"{name} {how}" for name, how in outcome.ended.items()]
     endings = f" Ended: {'; '.join(ended)}. The others still ran." if ended else ""
     if off:
         ordered = sorted(off.values(), key=lambda entry: -entry[1])

@@ -120,7 +120,10 @@ def compiled_panels(context: Context) -> Measured:
             gradients = bool(turn // 2 % 2) and not kind.exact and not kind.changes
             # On a CPU, torch 2.13 computes wrong gradients of pictures that are fused with others.
             gradients = gradients and not (on_cpu and kind.shapes is panels.IMAGES)
-            context.step(f"{name} in {form}{', any shape' if dynamic else ''}")
+            part = f"{name} in {form}{', any shape' if dynamic else ''}"
+            if part in context.passed_over:
+                continue
+            context.step(part)
             rounds: list[list[Call]] = [[], []] if dynamic else [[]]
             for second, group in enumerate(rounds):
                 inputs = panels.sample(kind, form, context.device, f"{turn} {name}", bool(second))
