@@ -35,13 +35,6 @@ device), 1 a number is wrong, even if only on the CPU, 2 it could not start, 3 n
 verdict rests on were not computed, 4 a check failed without a wrong number, 128 or more: stopped by a signal"""
 
 
-#: Commands of earlier versions, and their replacements.
-GONE = {
-    "audit": "Use --family identity, whose checks identity.files and identity.wheels compare installed files.",
-    "timer": "Start sparkforge-proof from cron or a systemd timer.",
-}
-
-
 def parser(profiles: t.Iterable[str]) -> argparse.ArgumentParser:
     """Return the command line parser."""
     made = argparse.ArgumentParser(
@@ -142,9 +135,6 @@ def _stop(number: int, _frame: t.Any) -> None:
 
 
 def _command(arguments: list[str]) -> int:
-    if arguments and arguments[0] in GONE:
-        print(f"The command {arguments[0]} is gone. {GONE[arguments[0]]}", file=sys.stderr)
-        return REFUSED
     if arguments and arguments[0] in COMMANDS:
         try:
             return COMMANDS[arguments[0]](arguments[1:])

@@ -1,8 +1,9 @@
-"""The survey's coverage of torch: operators, overloads, and pairs of conditions from the survey's grid.
+"""The survey's coverage of torch: operators, overloads, and the axes and pairs of conditions from the survey's grid.
 
 The ``coverage`` of a row names the grid's table (``table``) and its number of pairs (``of_pairs``). ``pairs`` groups
 the operators by the set of pairs computed for them, as bits of a hexadecimal number. ``overloads`` lists the overloads
-that were called. ``of_operators`` and ``of_overloads`` are torch's totals.
+that were called, and ``axes`` tells for each value of each axis whether it was. ``of_operators`` and ``of_overloads``
+are torch's totals.
 """
 
 from __future__ import annotations
@@ -25,14 +26,16 @@ def is_sound(coverage: t.Any) -> bool:
     if not isinstance(coverage, dict) or not coverage:
         return coverage == {}
     try:
-        lists = [coverage["overloads"], *coverage["pairs"].values()]
-        digits = [len(f"{int(pairs, 16):x}") for pairs in coverage["pairs"] if len(pairs) <= MOST_DIGITS]
+        # Reports of earlier versions have no axes.
+        axes = [[*values.keys()] for values in coverage.get("axes", {}).values()]
+        lists = [coverage["overloads"], *coverage["pairs"].values(), *axes]
+        is_complete = all(len(pairs) <= MOST_DIGITS and int(pairs, 16) >= 0 for pairs in coverage["pairs"])
         counts = [coverage[key] for key in ("of_pairs", "of_operators", "of_overloads")]
     except (KeyError, TypeError, ValueError, AttributeError):
         return False
     names = [name for group in lists if isinstance(group, list) for name in group]
     is_text = isinstance(coverage.get("table"), str) and all(isinstance(name, str) for name in names)
-    is_complete = len(digits) == len(coverage["pairs"]) and all(isinstance(group, list) for group in lists)
+    is_complete = is_complete and all(isinstance(group, list) for group in lists)
     return is_text and is_complete and all(type(count) is int for count in counts) and len(names) <= MOST_NAMES
 
 
@@ -49,6 +52,15 @@ def _counts(rows: t.Sequence[Row]) -> dict[str, int]:
     }
 
 
+def _axes(rows: t.Sequence[Row]) -> list[str]:
+    """Return for each axis how many of its values were computed."""
+    listed = [(axis, value) for row in rows for axis, values in row.get("axes", {}).items() for value in values.items()]
+    return [
+        f"{axis} {len({value for name, (value, computed) in listed if computed and name == axis})} of {len(values)}"
+        for axis, values in rows[0].get("axes", {}).items()
+    ]
+
+
 def sentence(check: str, rows: t.Sequence[Row], earlier: t.Sequence[t.Sequence[t.Any]]) -> str:
     """Describe the coverage of a check's formats in this run and over the last runs.
 
@@ -57,14 +69,15 @@ def sentence(check: str, rows: t.Sequence[Row], earlier: t.Sequence[t.Sequence[t
     """
     table = rows[0]["table"]
     same = [[row for row in run if row and is_sound(row) and row["table"] == table] for run in earlier]
-    now, together = _counts(rows), _counts([*rows, *itertools.chain(*same)])
+    every = [*rows, *itertools.chain(*same)]
+    now, together, axes, all_axes = _counts(rows), _counts(every), _axes(rows), _axes(every)
     totals = {
         "operators": rows[0]["of_operators"],
         "overloads": rows[0]["of_overloads"],
         "pairs": rows[0]["of_pairs"] * rows[0]["of_operators"],
     }
     covered = ", ".join(f"{now[key]:,} of {totals[key]:,} {label}" for key, label in LABELS.items())
-    last = ", ".join(f"{together[key]:,} {key}" for key in LABELS)
+    last = ", ".join([f"{together[key]:,} {key}" for key in LABELS] + [text for text in all_axes if text not in axes])
     count = len(list(filter(None, same)))
     over = f" Over the last {count + 1} runs: {last}." if count else ""
-    return f"{check} looked at {covered}.{over}"
+    return f"{check} looked at {covered}. Values on its axes: {', '.join(axes)}.{over}"

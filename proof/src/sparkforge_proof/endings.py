@@ -43,8 +43,14 @@ class Remedies(t.NamedTuple):
 
     crash: str
     empty: str
-    hang: str
-    memory: str
+    hang: str = (
+        "Run the proof again with more time (limits.factor); if there is no answer again, reboot the host, and use "
+        "another stack if it recurs."
+    )
+    memory: str = (
+        "Find programs that use memory (nvidia-smi, free -h) and stop them; on a Spark, drop the page cache (sync; "
+        "echo 3 | sudo tee /proc/sys/vm/drop_caches). Then run the proof again."
+    )
     assertion: str = "An earlier operation computed it wrong: use another stack, and test the memory if it recurs."
     heap: str = "Use another stack, and test the host's memory if it recurs."
 
@@ -54,18 +60,12 @@ ON_GPU = Remedies(
     "this GPU's compute capability, and run the proof again.",
     empty="The library has an empty kernel for this GPU; rebuild it with TORCH_CUDA_ARCH_LIST=12.0 (GB10) or its own "
     "guard patch, or use a stack with torch 2.12 or newer.",
-    hang="Run the proof again with more time (limits.factor); if there is no answer again, a kernel or the driver "
-    "hangs: reboot the host, and use another stack if it recurs.",
-    memory="Find programs that use memory (nvidia-smi, free -h) and stop them; on a Spark, drop the page cache "
-    "(sync; echo 3 | sudo tee /proc/sys/vm/drop_caches). Then run the proof again.",
 )
 ON_CPU = Remedies(
     crash="Read its output in the report's details; if memory ran out, stop other programs; otherwise use another "
     "stack, and run the proof again.",
     empty="The library was miscompiled for this CPU, or the host's memory is faulty: use another stack, and test the "
     "memory if it recurs.",
-    hang="Run the proof again with more time (limits.factor); if there is no answer again, use another stack.",
-    memory="Find programs that use memory (free -h) and stop them, then run the proof again.",
 )
 
 #: The remedy for a check that was slowed down by a busy machine.

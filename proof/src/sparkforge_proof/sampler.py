@@ -254,9 +254,7 @@ def _listed(processes: t.Iterable[Process], known: t.Mapping[int, int]) -> list[
         if process.pid in ancestors or (proof and proof == this):
             listed[process.pid] = dataclasses.replace(process, own=True)
         elif proof:
-            first = listed.get(proof, Process(process.pid, "another proof"))
-            used = (first.used_mib or 0) + (process.used_mib or 0)
-            listed[proof] = dataclasses.replace(first, used_mib=used or None)
+            listed.setdefault(proof, Process(process.pid, "another proof"))
         else:
             listed[process.pid] = process
     return [*listed.values()]

@@ -20,6 +20,7 @@ ROW: dict[str, Any] = {
     "table": "t",
     "pairs": {"7": ["add"], "1": ["mul", "sin"]},
     "overloads": ["aten.add.Tensor"],
+    "axes": {"mode": {"eager": True, "out=": False, "autocast": False}, "layout": {"plain": True}},
     "of_pairs": 10,
     "of_operators": 4,
     "of_overloads": 9,
@@ -179,14 +180,26 @@ def test_bounds_of_autocast_are_those_of_bfloat16(call: str, form: str, bound: f
 
 
 def test_coverage_sentence_counts_formats_of_this_run_and_earlier_ones() -> None:
-    before = {**ROW, "pairs": {"18": ["add"]}, "overloads": ["aten.mul.Tensor"]}
-    other = {**ROW, "pairs": {"8": ["add"]}}
+    before = {**ROW, "pairs": {"18": ["add"]}, "overloads": ["aten.mul.Tensor"], "axes": {"mode": {"out=": True}}}
+    other = {**ROW, "pairs": {"8": ["add"]}, "axes": {"mode": {"autocast": True}}}
     earlier: list[list[Any]] = [[None], [before, {**before, "pairs": {}}], [{**before, "table": "another"}], [], [{}]]
     assert coverage.sentence("survey.pairs", [ROW, other], earlier) == (
         "survey.pairs looked at 3 of 4 operators of torch's list, 1 of 9 overloads of torch's dispatcher, 6 of 40 pairs"
-        " of conditions of all operators, of which none takes each. Over the last 2 runs: 3 operators, 2 overloads, 7"
-        " pairs."
+        " of conditions of all operators, of which none takes each. Values on its axes: mode 2 of 3, layout 1 of 1."
+        " Over the last 2 runs: 3 operators, 2 overloads, 7 pairs, mode 3 of 3."
     )
+
+
+def test_axes_are_values_of_computed_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    library = SimpleNamespace(_dispatch_get_all_op_names=lambda: ["aten::sin", "prims::sin"])
+    monkeypatch.setattr(grid, "torch", SimpleNamespace(_C=library))
+    day = grid.Day(Context("cpu", limits={"samples": 3, "seed": 7}), "float32")
+    rows = [row for row in grid.ROWS if row["mode"] == "out="][:2]
+    day.pairs = {"sin": grid.pairs(rows[0]), "cos": grid.pairs(rows[1])}
+    axes = day.coverage(7)["axes"]
+    assert {axis: {value for value in values if values[value]} for axis, values in axes.items()} == {
+        axis: {row[axis] for row in rows} for axis in grid.AXES
+    }
 
 
 @pytest.mark.parametrize(
@@ -199,9 +212,12 @@ def test_coverage_sentence_counts_formats_of_this_run_and_earlier_ones() -> None
         {"overloads": [1]},
         {"overloads": ["name"] * 30_000},
         {"of_pairs": "10"},
+        {"axes": ["mode"]},
+        {"axes": {"mode": {1: True}}},
         {"table": None},
     ],
 )
 def test_coverage_with_wrong_form_is_refused(change: dict[str, Any]) -> None:
-    assert coverage.is_sound(ROW) and coverage.is_sound({})
+    without_axes = {key: value for key, value in ROW.items() if key != "axes"}
+    assert all(map(coverage.is_sound, (ROW, {}, without_axes)))
     assert not coverage.is_sound({**ROW, **change})

@@ -11,7 +11,7 @@ from grafana_foundation_sdk.cog import plugins as grafana_plugins
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.models.dashboard import Dashboard
 from prometheus_client.parser import text_string_to_metric_families
-from sparkforge_proof import cli, publish
+from sparkforge_proof import publish
 from sparkforge_proof._shared.module_utils._core.errors import SparkforgeError
 
 CHECKOUT = Path(__file__).parents[3]
@@ -246,8 +246,3 @@ def test_dashboard_has_types_of_grafana() -> None:
     read = json.loads(JSONEncoder().encode(Dashboard.from_json(board)))
     # The types lack the text that Grafana's editor shows for a variable.
     assert changes(board, read) == ["/templating/list/1/definition"]
-
-
-def test_removed_command_timer_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["timer"]) == cli.REFUSED
-    assert "sparkforge-proof from cron" in capsys.readouterr().err

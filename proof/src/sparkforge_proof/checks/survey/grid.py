@@ -126,13 +126,15 @@ class Day:
 
         :param listed: the number of operators in torch's list.
         """
-        sets: dict[str, list[str]] = {}
+        sets, every = dict[str, list[str]](), functools.reduce(int.__or__, self.pairs.values(), 0)
         for name, bits in sorted(self.pairs.items()):
             sets.setdefault(f"{bits:x}", []).append(name)
+        computed = {value for pair, number in _BITS.items() if every >> number & 1 for value in pair}
         return {
             "table": hashlib.sha256(f"{AXES} {_ROWS}".encode()).hexdigest()[:16],
             "pairs": sets,
             "of_pairs": len(_BITS),
+            "axes": {axis: {value: (axis, value) in computed for value in values} for axis, values in AXES.items()},
             "of_operators": listed,
             "overloads": sorted(name for name in self.overloads if name.startswith("aten.")),
             "of_overloads": sum(name.startswith("aten::") for name in torch._C._dispatch_get_all_op_names()),
