@@ -34,8 +34,10 @@ LINE_WIDTH = 300
 #: The maximum number of different notices.
 NOTICES = 20
 
-# The maximum number of lines to examine for one key, because a log full of errors must not take hours.
+# The maximum number of lines to examine for one key, because a log full of errors must not take hours, and the number
+# of lines more that a line unlike the earlier ones counts as.
 _TRIES = 20_000
+_NEW_LINE = 3
 # The number of lines to keep before a possible match, including blank lines, which are not shown, and after it, in case
 # of a traceback.
 _AROUND = 3 * LINES
@@ -43,8 +45,8 @@ _AFTER = 300
 # The number of bytes before the helpers that run grep take part, their number, and the number of bytes to pass to a
 # helper at once, to search for the end of a traceback, and to keep around a line.
 _LARGE = 8 << 20
-_HELPERS = 2
-_PART = 1 << 20
+_HELPERS = 1
+_PART = 6 << 20
 _CONTEXT = 64 << 10
 _EXCERPT = LINES * LINE
 # The maximum number of different words, and of different lines without their digits, to remember.
@@ -166,20 +168,22 @@ _ADVICE = re.compile(
 
 
 @functools.cache
-def _anchors() -> dict[bytes, tuple[bytes, ...]]:
-    """Return the anchors, each with the keys that contain it.
+def _anchors(is_complete: bool) -> dict[bytes, tuple[bytes, ...]]:
+    """Return the anchors that are complete words, or the others, each with the keys, without digits, that contain it.
 
-    The anchor of a key is its longest word between two others, which is a complete word of each line with the key; or
-    else its longest word, with the space on one side if there is one. A log repeats most of its words, and few
+    The anchor of a key is the word that is in the fewest keys, with a space where another word follows or precedes it;
+    between two others, it is a complete word of each line with the key. A log repeats most of its words, and few
     different words contain an anchor, so few lines have to be searched for the keys.
     """
     anchors: dict[bytes, tuple[bytes, ...]] = {}
-    for key in _BY_KEY:
-        parts = key.translate(_SEPARATED, _DIGITS).split(b" ")
+    split_keys = {shape: shape.translate(_SEPARATED).split(b" ") for shape in _KEYS_OF_SHAPE}
+    uses = collections.Counter(itertools.chain(*split_keys.values()))
+    for shape, parts in split_keys.items():
         framed = ((index > 0, index + 1 < len(parts), word) for index, word in enumerate(parts))
-        left, right, word = max(framed, key=lambda frame: (all(frame[:2]) and len(frame[2]) > 3, len(frame[2])))
-        anchor = b" " * left + word + b" " * right
-        anchors[anchor] = *anchors.get(anchor, ()), key
+        left, right, word = max(framed, key=lambda frame: (len(frame[2]) > 3, -uses[frame[2]], len(frame[2])))
+        if is_complete == (left and right):
+            anchor = word if is_complete else b" " * left + word + b" " * right
+            anchors[anchor] = *anchors.get(anchor, ()), shape
     return anchors
 
 
@@ -209,7 +213,7 @@ class _Scan:
         self._helper = concurrent.futures.ThreadPoolExecutor(_HELPERS)
         # The number of the buffer's first line.
         self._number = 1
-        # For each word, the keys whose anchors it contains.
+        # For each word, the keys without digits whose anchors it contains.
         self._words: dict[bytes, tuple[bytes, ...]] = {}
         # The keys that a line may contain, by the hash of the line without its digits.
         self._shapes: dict[int, tuple[bytes, ...]] = {}
@@ -243,30 +247,32 @@ class _Scan:
 
     def _add_part(self, is_large: bool = False, is_last: bool = False) -> None:
         # After a power loss, unsynced parts of a log may read as zeros.
-        data = bytes(self._pending).translate(None, b"\0")
+        data = bytes(self._pending)
+        self._pending.clear()
+        data = data.translate(None, b"\0") if b"\0" in data else data
         end = len(data) - (data.endswith(b"\r") and not is_last)
         data, rest = data[:end], data[end:]
         if b"\r" in data:
             # A progress line that a terminal would overwrite counts as a line, but keeps the number of its log line.
             data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n\x1e")
-        rows = data.split(b"\n")
-        if max(map(len, rows)) > LINE:
-            data = b"\n".join(
-                b"\n\x1e".join(row[at : at + LINE] for at in range(0, len(row), LINE)) if len(row) > LINE else row
-                for row in rows
-            )
+        if _has_long_line(data):
+            rows = ((row[at : at + LINE] for at in range(0, len(row) or 1, LINE)) for row in data.split(b"\n"))
+            data = b"\n".join(map(b"\n\x1e".join, rows))
         end = len(data) if is_last else data.rfind(b"\n") + 1
-        part, self._pending = data[:end], bytearray(data[end:] + rest)
-        keys = [key for key in _BY_KEY if self._tries[key] < _TRIES]
-        self._parts.append((part, self._helper.submit(lines.with_keys, part, keys) if is_large else None))
+        part = data[:end]
+        self._pending += data[end:] + rest
+        keys = tuple(key for key in _BY_KEY if self._tries[key] < _TRIES) if is_large else ()
+        self._parts.append((part, self._helper.submit(lines.grep, part, keys) if keys else None))
 
     def _take_part(self, is_last: bool = False) -> None:
         """Search the buffer and the part after it, except the last lines, which another part may follow."""
         part, search = self._parts.popleft()
-        self._index(search.result() if search else lines.split(part))
-        self._buffer += part
-        end = len(self._buffer)
-        self._search(end if is_last and not self._parts else self._lines_before(end, _AFTER))
+        for piece, rows in lines.pieces(part, search.result() if search else None):
+            self._index(rows)
+            self._buffer += piece
+            self._search(self._lines_before(len(self._buffer), _AFTER))
+        if is_last and not self._parts:
+            self._search(len(self._buffer))
 
     def _lines_before(self, position: int, count: int) -> int:
         """Return where the ``count`` lines before ``position`` start, or 0 if there are fewer."""
@@ -294,8 +300,10 @@ class _Scan:
         text = b"\n".join(new.values()).translate(_SEPARATED)
         self._add_words(text)
         for (number, shape), separated in zip(new.items(), text.split(b"\n")):
-            keys = (key for word in filter(self._words.get, separated.split()) for key in self._words[word])
-            self._shapes[number] = tuple({key: 0 for key in keys if _SHAPE_OF[key] in shape})
+            parts = {part: 0 for word in separated.split() for part in self._words[word] if part in shape}
+            self._shapes[number] = tuple(key for part in parts for key in _KEYS_OF_SHAPE[part])
+            for key in self._shapes[number]:
+                self._tries[key] += _NEW_LINE
         base = len(self._buffer)
         for (start, row), number in zip(rows, hashes):
             line = base + start, row
@@ -305,15 +313,16 @@ class _Scan:
                     self._rows.setdefault(key, []).append(line)
 
     def _add_words(self, text: bytes) -> None:
-        """Store the keys whose anchors each new word contains."""
+        """Store the keys, without digits, whose anchors each new word contains."""
         if len(self._words) > _WORDS:
             self._words.clear()
         new = set(text.split()).difference(self._words)
         self._words.update(dict.fromkeys(new, ()))
         joined = b" %b " % b" ".join(new)
-        for anchor, keys in _anchors().items():
-            is_complete = anchor.startswith(b" ") and anchor.endswith(b" ")
-            position = joined.find(anchor) if not is_complete or anchor.strip() in new else -1
+        for word in _anchors(True).keys() & new:
+            self._words[word] = _anchors(True)[word]
+        for anchor, keys in _anchors(False).items():
+            position = joined.find(anchor)
             while position >= 0:
                 stop = joined.find(b" ", position + 1)
                 self._words[joined[joined.rfind(b" ", 0, position + 1) + 1 : stop]] += keys
@@ -342,8 +351,7 @@ class _Scan:
         for start, row in self._rows[key]:
             if start >= high:
                 break
-            raw = lines.decode(row)
-            line = lines.parse(raw)
+            line = lines.parse(lines.decode(row))
             is_talk = line.level in lines.TALK and rule.cause and not rule.notice and not lines.ANYWAY.search(line.text)
             if is_talk or line.text.lstrip().startswith("raise "):
                 continue
@@ -351,10 +359,9 @@ class _Scan:
             shape = 0 if rule.tells_digits_apart or line.process else hash((rule.name, data.translate(_SAME_DIGIT)))
             if shape in self._failures:
                 continue
-            text = lines.decode(data)
-            match = rule.regex.search(text if line.text == raw else lines.lines_of_process(text))
+            match = rule.regex.search(lines.lines_of_process(lines.decode(data)) if rule.spans else line.text)
             if match and match.start() <= len(line.text) and not (rule.exception and rule.exception.search(line.text)):
-                if lines.is_tried_again(self._window(start, row)):
+                if not rule.notice and lines.is_tried_again(self._window(start, row)):
                     line = line._replace(level="WARNING")
                 yield match, line, start
             elif shape and len(self._failures) < _SHAPES:
@@ -367,27 +374,24 @@ class _Scan:
         if _STRONG in self._errors:
             return
         first: dict[int, tuple[int, str]] = {}
-        for key in (key for key in lines.ERROR_KEYS if key in self._rows):
-            traceback = key == _TRACEBACK
-            end = first[_STRONG][0] if _STRONG in first else high
-            for start, row in self._rows[key]:
-                if start >= end:
-                    break
-                shape = row.translate(None, _DIGITS)
-                if traceback:
-                    number, kind, text = lines.traceback_end(self._window(start, row, _CONTEXT))
-                    for _line in range(number):
-                        start = self._buffer.find(b"\n", start) + 1
-                elif shape in self._dull and start >= (first.get(1, (high,))[0] if self._dull[shape] else 0):
-                    continue
-                else:
-                    kind, text = lines.error_class(lines.decode(row), functools.partial(self._window, start, row))
-                    if 0 <= kind < 2 and len(self._dull) < _WORDS // 10:
-                        self._dull[shape] = kind
-                if kind > 0 and (kind not in first or start < first[kind][0]):
-                    first[kind] = (start, text)
-                if kind == _STRONG:
-                    break
+        rows = {row for key in lines.ERROR_KEYS for row in self._rows.get(key, ())}
+        tracebacks = set(self._rows.get(_TRACEBACK, ()))
+        for start, row in sorted(rows):
+            if start >= (first[_STRONG][0] if _STRONG in first else high):
+                break
+            shape = row.translate(None, _DIGITS)
+            if (start, row) in tracebacks:
+                number, kind, text = lines.traceback_end(self._window(start, row, _CONTEXT))
+                for _line in range(number):
+                    start = self._buffer.find(b"\n", start) + 1
+            elif shape in self._dull and (1 in first or not self._dull[shape]):
+                continue
+            else:
+                kind, text = lines.error_class(lines.decode(row), functools.partial(self._window, start, row))
+                if 0 <= kind < 2 and len(self._dull) < _WORDS // 10:
+                    self._dull[shape] = kind
+            if kind > 0 and (kind not in first or start < first[kind][0]):
+                first[kind] = (start, text)
         for kind, (start, text) in first.items():
             if kind not in self._errors or (kind == 1 and high == len(self._buffer)):
                 self._errors[kind] = self._match(start, text)
@@ -407,7 +411,8 @@ class _Scan:
         return {}
 
     def _line_at(self, start: int) -> int:
-        return self._number + self._buffer.count(b"\n", 0, start) - self._buffer.count(b"\n\x1e", 0, start + 1)
+        continued = self._buffer.count(b"\n\x1e", 0, start + 1) if b"\x1e" in self._buffer else 0
+        return self._number + self._buffer.count(b"\n", 0, start) - continued
 
     def _match(self, start: int, text: str, groups: dict[str, str] | None = None, level: str = "") -> _Match:
         """Return the record of a match at ``start``, with the surrounding lines except blank ones."""
@@ -473,6 +478,14 @@ def _of_wrapped_message(error: _Match) -> Diagnosis | None:
     return next((replace(diagnosis, line=error.line) for diagnosis in known), None)
 
 
+def _has_long_line(data: bytes) -> bool:
+    start = end = 0
+    while start < len(data) - LINE and end >= 0:
+        end = data.rfind(b"\n", start, start + LINE + 1)
+        start = end + 1
+    return end < 0
+
+
 def _lines(data: bytes) -> list[str]:
     return [line for line in lines.decode(data).split("\n") if line.strip()]
 
@@ -489,4 +502,6 @@ for _rule in RULES + EVIDENCE:
         _BY_KEY.setdefault(_key, []).append(_rule)
 for _key in lines.ERROR_KEYS:
     _BY_KEY.setdefault(_key, [])
-_SHAPE_OF = {key: key.translate(None, _DIGITS) for key in _BY_KEY}
+_KEYS_OF_SHAPE: dict[bytes, list[bytes]] = {}
+for _key in _BY_KEY:
+    _KEYS_OF_SHAPE.setdefault(_key.translate(None, _DIGITS), []).append(_key)

@@ -236,18 +236,16 @@ keys =
     nrecogni
     nvalid
 pattern =
-    (?:[Uu]nknown|[Uu]nsupported|[Uu]nrecogni[sz]ed|[Ii]nvalid) (?:[\w/]+
-    + )?(?:[Mm]achine|[Aa]rch(?:itecture)?|[Pp]latform|
-    +[Pp]rocessor|CPU|[Hh]ost|[Tt]arget)(?: (?:type|name|architecture|arch|platform|tag))?(?::| is|=)?
-    + ?[(\['"]?(?P<machine>(?:[Ll]inux
-    +[-_/ ])?(?:aarch64|arm64|ARM64))\b
-    [Nn]o (?:prebuilt\s\w+|binar(?:y|ies)|release|download|asset|distribution)s? (?:was |were )?(?:found
+    ^(?=[^\n]*?(?:aarch|arm|ARM)64)[^\n]*?(?:(?:[Uu]n(?:known|supported|recogni[sz]ed)|[Ii]nvalid) (?:[\w/]+ )?
+    +(?:[Mm]achine|[Aa]rch(?:itecture)?|[Pp]latform|[Pp]rocessor|CPU|[Hh]ost|[Tt]arget)
+    +(?: (?:type|name|architecture|arch|platform|tag))?(?::| is|=)?
+    + ?[(\['"]?(?P<machine>(?:[Ll]inux[-_/ ])?(?:aarch64|arm64|ARM64))\b
+    +|[Nn]o (?:prebuilt \w+|binar(?:y|ies)|release|download|asset|distribution)s? (?:was |were )?(?:found
     + |available )?for
     + (?:cpu |CPU |arch(?:itecture)? |platform |machine )?[(\['"]?(?P<machine3>(?:[Ll]inux[-_/
     + ])?(?:aarch64|arm64|ARM64))\b
-    \b(?:[Mm]achine|[Aa]rch(?:itecture)?|[Pp]latform|[Pp]rocessor|CPU) [(\['"]?(?P<machine2>(?:[Ll]inux[-_/
-    + ])?(?:aarch64|arm64|ARM64))
-    +['")\]]? (?:is )?(?:unknown|unsupported|unrecogni[sz]ed)
+    +|\b(?:[Mm]achine|[Aa]rch(?:itecture)?|[Pp]latform|[Pp]rocessor|CPU) [(\['"]?(?P<machine2>(?:[Ll]inux[-_/
+    + ])?(?:aarch64|arm64|ARM64))['")\]]? (?:is )?(?:unknown|unsupported|unrecogni[sz]ed))
 unless = (?i:warn|skip|fall|ignor|default|deprecat)
 cause = The program or its build does not know this machine ({machine}): it has a case for others, such as x86_64, and
     none

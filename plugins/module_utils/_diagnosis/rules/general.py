@@ -373,7 +373,7 @@ pattern =
     command '(?!\S*(?:gcc|g\+\+|cc|clang)\S*')([\w.+-]+)' failed: No such file
     Could not find a '(llvm-config)' binary
     Cannot find command '([\w.+-]+)'
-    (?:^|\s)'?([^\s:']+): command not found
+    (?<!\S)'?([^\s:']+): command not found
     (?:sh|\.(?:pre|post)(?:inst|rm)): \d+: (?:\S+: )?([^\s:]+): not found
     make(?:\[\d+\])?: (\S+): No such file
     (?:[Ee]rror|Exception): (?:\[Errno 2\] )?No such file or directory: '([\w.+-]+)'
