@@ -80,8 +80,8 @@ def remedies(definition: Definition) -> Remedies:
     return ON_GPU if definition.device == "cuda" else ON_CPU
 
 
-def failure(definition: Definition, error: Exception) -> Result:
-    """Return the row for a check that raised ``error``."""
+def failure(definition: Definition, error: Exception, printed: str = "") -> Result:
+    """Return the row for a check that raised ``error``, and that printed this and perhaps a traceback."""
     if isinstance(error, Failed):
         row = definition.result(FAIL, error.measured, error.bound, error.cause, error.remedy, ratio=error.ratio)
         row.reason = error.reason or (WRONG if definition.numeric else MISMATCH)
@@ -94,7 +94,18 @@ def failure(definition: Definition, error: Exception) -> Result:
         row.reason, row.remedy = MEMORY, remedies(definition).memory
     elif _NOT_OFFERED.search(message):
         row.reason = REFUSED
+    else:
+        explain(row, printed)
     return row
+
+
+def explain(result: Result, printed: str) -> None:
+    """Add the cause and the remedy of a known error to a result, if the check's output shows one."""
+    from ._shared.module_utils._diagnosis import scan  # slow to import, and needed only for failures
+
+    known = scan.diagnose(printed)
+    if known.rule:
+        result.cause, result.remedy = f"{result.cause} {known.cause}", known.remedy
 
 
 def exited(definition: Definition, code: int) -> Result:

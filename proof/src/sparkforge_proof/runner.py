@@ -307,7 +307,7 @@ class Child:
             write_event(pipe, event="start", check=name)
             offset = os.path.getsize(self.output)
             began, used = time.monotonic(), sum(os.times()[:4])
-            result, usable = self._run_check(definition, pipe)
+            result, usable = self._run_check(definition, pipe, offset)
             result.seconds = round(time.monotonic() - began, 3)
             result.core_seconds = round(sum(os.times()[:4]) - used, 2)
             self._read_output(result, offset)
@@ -316,8 +316,8 @@ class Child:
             if not usable or (name == device.NAME and result.status == FAIL):
                 return
 
-    def _run_check(self, definition: check.Definition, pipe: t.TextIO) -> tuple[Result, bool]:
-        """Run a check; return its result, and whether the process can run more checks."""
+    def _run_check(self, definition: check.Definition, pipe: t.TextIO, offset: int) -> tuple[Result, bool]:
+        """Run a check, whose output begins at ``offset``; return its result, and whether the process can run more."""
         name = definition.name
         context = check.Context(
             device="cpu" if definition.device == "none" else definition.device,
@@ -346,9 +346,11 @@ class Child:
             if not isinstance(error, check.Failed):
                 if definition.steps and endings.OF_KERNEL.search(str(error)):
                     raise  # The process exits, and another one runs the check's other parts.
+                # The error of a compiler may be hidden by "from None".
+                error.__suppress_context__ = False
                 traceback.print_exc()
             usable = self._usable(definition) and not endings.STICKY.search(str(error))
-            return endings.failure(definition, error), usable
+            return endings.failure(definition, error, disk.tail(self.output, offset)), usable
 
     @staticmethod
     def _usable(definition: check.Definition) -> bool:
@@ -439,8 +441,6 @@ class Child:
 
     def _report_lost(self, result: Result) -> None:
         """Report a check whose process exited, with the cause according to its output."""
-        from ._shared.module_utils._diagnosis import scan  # slow to import, needed only for failures
-
         printed = disk.tail(self.output)
         fatal, line = endings.fatal_line(printed)
         if fatal and fatal.reason == WRONG:
@@ -449,8 +449,8 @@ class Child:
             result.remedy = getattr(endings.remedies(CHECKS[result.name]), fatal.remedy)
         if line:
             result.cause = f"{result.cause} It printed: {line}"
-        if not fatal and (known := scan.diagnose(printed)).rule:
-            result.cause, result.remedy = f"{result.cause} {known.cause}", known.remedy
+        if not fatal:
+            endings.explain(result, printed)
         self._report(result)
 
     def _report(self, result: Result) -> None:

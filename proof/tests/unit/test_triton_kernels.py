@@ -1,11 +1,11 @@
 import inspect
 import pathlib
-import subprocess
 import sys
 import types
 
 import pytest
-from sparkforge_proof.check import Failed, Skipped
+from sparkforge_proof import endings
+from sparkforge_proof.check import REGISTERED, Failed, Skipped
 from sparkforge_proof.checks.kernels import triton_kernels, triton_source as kernels
 
 LOGS = pathlib.Path(__file__).parents[3] / "tests/unit/data" / "logs"
@@ -21,40 +21,16 @@ LOGS = pathlib.Path(__file__).parents[3] / "tests/unit/data" / "logs"
     ],
 )
 def test_known_failure_of_first_kernel(log: str, cause: str, remedy: str):
-    failure = triton_kernels.diagnose((LOGS / f"{log}.log").read_text(encoding="utf-8"))
-    assert failure is not None
-    assert cause in failure.cause
-    assert remedy in failure.remedy
+    printed = (LOGS / f"{log}.log").read_text(encoding="utf-8")
+    result = endings.failure(REGISTERED["triton.dot"], RuntimeError("PassManager::run failed"), printed)
+    assert cause in result.cause
+    assert remedy in result.remedy
 
 
-@pytest.mark.usefixtures("capfd")
-def test_cause_from_standard_error_of_gcc():
-    message = "/tmp/x/main.c:5:10: fatal error: Python.h: No such file or directory"
-    command = [sys.executable, "-c", f"import sys; sys.exit({message!r})"]
-    with pytest.raises(Failed, match=r"Python\.h"), triton_kernels.explained():
-        subprocess.run(command, check=True)
-
-
-def test_cause_from_context_of_exception():
-    with pytest.raises(Failed, match="sm_121a"), triton_kernels.explained():
-        try:
-            raise RuntimeError("ptxas fatal : Value 'sm_121a' is not defined for option 'gpu-name'")
-        except RuntimeError:
-            raise ValueError("backend='inductor' raised") from None
-
-
-@pytest.mark.parametrize("error", [Failed("Wrong.", "Mend it."), Skipped("Not here."), ZeroDivisionError("Other.")])
-def test_other_exceptions_are_unchanged(error: Exception):
-    with pytest.raises(type(error)) as raised, triton_kernels.explained():
-        raise error
-    assert raised.value is error
-
-
-@pytest.mark.usefixtures("capfd")
-def test_earlier_output_is_not_the_cause():
-    print("main.c:5:10: fatal error: Python.h: No such file or directory", file=sys.stderr)
-    with pytest.raises(ZeroDivisionError), triton_kernels.explained():
-        raise ZeroDivisionError("this is another matter")
+def test_unknown_failure_of_first_kernel():
+    result = endings.failure(REGISTERED["triton.dot"], ZeroDivisionError("division by zero"), "nothing")
+    assert result.cause == "triton.dot ended with an error: ZeroDivisionError: division by zero."
+    assert "Read its output" in result.remedy
 
 
 def test_missing_package_is_skipped(monkeypatch: pytest.MonkeyPatch):

@@ -2,31 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
-import functools
 import importlib
 import importlib.util
 import math
-import os
 import random
 import re
-import stat
 import sys
 import types
 import typing as t
 
-from ..._shared.module_utils._diagnosis.rules import (
-    compile as compiling,
-    consequences,
-    cuda,
-    general,
-    load as loading,
-    memory,
-    toolchain,
-    torch as of_torch,
-)
-from ..._shared.module_utils._diagnosis.table import Rule, explain, load
-from ...check import CRASH, H200S, SEEN, Context, Failed, Measured, Skipped, Unanswered, check
+from ...check import CRASH, H200S, SEEN, Context, Measured, Skipped, Unanswered, check
 from ..bounds import UNIT_ROUNDOFF, Cases, gamma, torch
 
 #: Tensor cores truncate addends instead of rounding them: M. Fasi, N. J. Higham, M. Mikaitis, S. Pranesh, Numerical
@@ -57,57 +42,8 @@ def installed(name: str) -> types.ModuleType:
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        failure = diagnose(str(error))
-        remedy = failure.remedy if failure else "Reinstall the stack's version (role python_env)."
+        remedy = "Reinstall the stack's version (role python_env)."
         raise Unanswered(CRASH, f"The package {name} is installed but cannot be imported: {error}.", remedy) from error
-
-
-def diagnose(output: str) -> Unanswered | None:
-    """Return the failure for a compiler's output, or None if it is not in the table of diagnoses."""
-    known = explain(output, _rules())
-    return Unanswered(CRASH, known.cause, known.remedy, known.groups["found"]) if known else None
-
-
-@functools.cache
-def _rules() -> tuple[Rule, ...]:
-    """Return the rules for compiler failures, in the order of the complete table."""
-    return load(memory, cuda, of_torch, toolchain, compiling, loading, general, consequences)
-
-
-def messages(error: BaseException | None) -> str:
-    """Return the messages of an exception and its causes, including those hidden by ``from None``."""
-    texts = []
-    visited: set[int] = set()
-    while error is not None and id(error) not in visited:
-        visited.add(id(error))
-        texts.append(f"{type(error).__name__}: {error}")
-        error = error.__cause__ or error.__context__
-    return "\n".join(texts)
-
-
-@contextlib.contextmanager
-def explained() -> t.Iterator[None]:
-    """Turn a compiler error at run time into a failure with cause and remedy.
-
-    gcc writes to the process's standard error, and the exception contains only gcc's exit status. The runner redirects
-    standard error to a file, which is read from the current position.
-    """
-    sys.stderr.flush()
-    status = os.fstat(2)
-    try:
-        yield
-    except (Failed, Skipped):
-        raise
-    except Exception as error:
-        output = messages(error)
-        if stat.S_ISREG(status.st_mode):
-            with open("/proc/self/fd/2", "rb") as stream:
-                stream.seek(status.st_size)
-                output = f"{stream.read().decode('utf-8', 'replace')}\n{output}"
-        failure = diagnose(output)
-        if failure is None:
-            raise
-        raise failure from error
 
 
 def target_of(compiled: t.Any) -> str:
@@ -168,21 +104,20 @@ def dot(context: Context) -> Measured:
         else:
             without = ", without FP8, which the device has not"
     launched = []
-    with explained():
-        for name, unit, transposed in formats:
-            inner = 72 if unit == TENSOR_CORE_FP8 else 157
-            rows, columns = 193, 141
-            case = f"{name}, second factor {'transposed' if transposed else 'as it is'}"
-            a, b = _factors(context, case, rows, inner, columns, getattr(torch, name))
-            left = a.to(context.device)
-            right = b.t().contiguous().to(context.device).t() if transposed else b.to(context.device)
-            target = torch.full((rows, columns), float("nan"), device=context.device)
-            grid = (-(-rows // 64), -(-columns // 64))
-            sizes = (rows, columns, inner, *left.stride(), *right.stride())
-            tiles = {"ROWS": 64, "COLUMNS": 64, "INNER": 32, "PRECISION": "ieee"}
-            launched.append(kernel["dot"][grid](left, right, target, *sizes, **tiles))
-            bound = gamma(1.25 * inner + 2, unit) * (a.double().abs() @ b.double().abs())
-            cases.compare(case, target, a.double() @ b.double(), bound)
+    for name, unit, transposed in formats:
+        inner = 72 if unit == TENSOR_CORE_FP8 else 157
+        rows, columns = 193, 141
+        case = f"{name}, second factor {'transposed' if transposed else 'as it is'}"
+        a, b = _factors(context, case, rows, inner, columns, getattr(torch, name))
+        left = a.to(context.device)
+        right = b.t().contiguous().to(context.device).t() if transposed else b.to(context.device)
+        target = torch.full((rows, columns), float("nan"), device=context.device)
+        grid = (-(-rows // 64), -(-columns // 64))
+        sizes = (rows, columns, inner, *left.stride(), *right.stride())
+        tiles = {"ROWS": 64, "COLUMNS": 64, "INNER": 32, "PRECISION": "ieee"}
+        launched.append(kernel["dot"][grid](left, right, target, *sizes, **tiles))
+        bound = gamma(1.25 * inner + 2, unit) * (a.double().abs() @ b.double().abs())
+        cases.compare(case, target, a.double() @ b.double(), bound)
     return _result(cases, launched, without)
 
 
@@ -206,16 +141,15 @@ def recurrence(context: Context) -> Measured:
     cases, refused = Cases("what a loop in Triton carries", _WRONG), 0
     kernel, launched = _kernels()["recurrence"], list[t.Any]()
     choice = random.Random(str(context.seed))  # noqa: S311 - the choice need not be secret
-    with explained():
-        while len(launched) < (COMPILED_IN_FULL if context.full else COMPILED):
-            options = {axis: choice.choice(values) for axis, values in RECURRENCES.items()}
-            try:
-                launched.append(_carry(cases, context, kernel, options))
-            except Exception as error:
-                # The tiles may need more shared memory than the device has.
-                if type(error).__name__ != "OutOfResources":
-                    raise
-                refused += 1
+    while len(launched) < (COMPILED_IN_FULL if context.full else COMPILED):
+        options = {axis: choice.choice(values) for axis, values in RECURRENCES.items()}
+        try:
+            launched.append(_carry(cases, context, kernel, options))
+        except Exception as error:
+            # The tiles may need more shared memory than the device has.
+            if type(error).__name__ != "OutOfResources":
+                raise
+            refused += 1
     return _result(cases, launched, f"; {refused} too large for the device")
 
 
@@ -266,26 +200,25 @@ def scan(context: Context) -> Measured:
     chosen = torch.randint(0, bins, (length,), generator=random, dtype=torch.int32)
     values = torch.randint(1, 1_000_000, (length,), generator=random, dtype=torch.int32)
     launched = []
-    with explained():
-        target = torch.full_like(numbers, float("nan"), device=device)
-        launched.append(kernel["scan"][(rows,)](numbers.to(device), target, columns, BLOCK=1024))
-        bound = gamma(columns, single) * numbers.double().abs().cumsum(dim=1)
-        cases.compare("running sum, float32", target, numbers.double().cumsum(dim=1), bound)
+    target = torch.full_like(numbers, float("nan"), device=device)
+    launched.append(kernel["scan"][(rows,)](numbers.to(device), target, columns, BLOCK=1024))
+    bound = gamma(columns, single) * numbers.double().abs().cumsum(dim=1)
+    cases.compare("running sum, float32", target, numbers.double().cumsum(dim=1), bound)
 
-        counted = torch.full_like(integers, -1, device=device)
-        launched.append(kernel["scan"][(rows,)](integers.to(device), counted, columns, BLOCK=1024))
-        cases.exactly("running sum, int32", counted, integers.long().cumsum(dim=1))
+    counted = torch.full_like(integers, -1, device=device)
+    launched.append(kernel["scan"][(rows,)](integers.to(device), counted, columns, BLOCK=1024))
+    cases.exactly("running sum, int32", counted, integers.long().cumsum(dim=1))
 
-        counts = torch.zeros(bins, dtype=torch.int32, device=device)
-        greatest = torch.zeros(bins, dtype=torch.int32, device=device)
-        totals = torch.zeros(bins, device=device)
-        arguments = (chosen.to(device), values.to(device), counts, greatest, totals, length)
-        launched.append(kernel["tally"][(-(-length // 512),)](*arguments, BLOCK=512))
-        index = chosen.long()
-        expected_counts = torch.bincount(index, minlength=bins)
-        cases.exactly("atomic count", counts, expected_counts)
-        highest = torch.zeros(bins, dtype=torch.int32).scatter_reduce_(0, index, values, "amax")
-        cases.exactly("atomic maximum", greatest, highest)
-        total = torch.zeros(bins, dtype=torch.float64).index_add_(0, index, values.double())
-        cases.compare("atomic sum, float32", totals, total, gamma(float(expected_counts.max()), single) * total)
+    counts = torch.zeros(bins, dtype=torch.int32, device=device)
+    greatest = torch.zeros(bins, dtype=torch.int32, device=device)
+    totals = torch.zeros(bins, device=device)
+    arguments = (chosen.to(device), values.to(device), counts, greatest, totals, length)
+    launched.append(kernel["tally"][(-(-length // 512),)](*arguments, BLOCK=512))
+    index = chosen.long()
+    expected_counts = torch.bincount(index, minlength=bins)
+    cases.exactly("atomic count", counts, expected_counts)
+    highest = torch.zeros(bins, dtype=torch.int32).scatter_reduce_(0, index, values, "amax")
+    cases.exactly("atomic maximum", greatest, highest)
+    total = torch.zeros(bins, dtype=torch.float64).index_add_(0, index, values.double())
+    cases.compare("atomic sum, float32", totals, total, gamma(float(expected_counts.max()), single) * total)
     return _result(cases, launched)
