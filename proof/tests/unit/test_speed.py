@@ -26,23 +26,22 @@ def test_speed_checks_are_not_numeric():
 
 
 def test_floor_of_profile():
-    floor = speed.floor_of("copy_gb_per_s", profile(copy_gb_per_s={"nominal": 250, "ratio": 0.5}))
-    assert floor is not None
+    (floor,) = speed.floors_of("copy_gb_per_s", profile(copy_gb_per_s={"nominal": 250, "ratio": 0.5}))
     assert floor.least == 125
     assert floor.text("GB/s") == "at least 125 GB/s (0.5 of the 250 of the profile gb10)"
 
 
 @pytest.mark.parametrize("device", ["NVIDIA H200 MIG 1g.18gb", "NVIDIA RTX A4000", "NVIDIA H100 80GB HBM3"])
 def test_unknown_device_has_no_floor(device: str):
-    assert speed.floor_of("copy_gb_per_s", {"name": "generic", "floors": None}) is None
-    bound, failure = speed.judged("the copy", 12.0, "GB/s", None, device)
+    assert speed.floors_of("copy_gb_per_s", {"name": "generic", "floors": None}) == []
+    bound, failure = speed.judged("the copy", 12.0, "GB/s", [], device)
     assert failure is None
     assert f"known for {device}, and" in bound
 
 
 def test_rate_below_floor_fails():
-    assert speed.judged("the copy", 1440.0, "MHz", FLOOR, "NVIDIA GB10")[1] is None
-    bound, failure = speed.judged("the copy", 1439.0, "MHz", FLOOR, "NVIDIA GB10")
+    assert speed.judged("the copy", 1440.0, "MHz", [FLOOR], "NVIDIA GB10")[1] is None
+    bound, failure = speed.judged("the copy", 1439.0, "MHz", [FLOOR], "NVIDIA GB10")
     assert failure is not None
     assert failure.cause == f"The copy runs at 1439 MHz, below its floor: {bound}."
     assert failure.measured == "1439 MHz"
@@ -54,27 +53,27 @@ def test_rate_below_floor_fails():
 )
 def test_only_measured_floor_blocks(evidence: str, blocks: bool):
     floor = dataclasses.replace(FLOOR, evidence=evidence)
-    bound, problem = speed.judged("the copy", 12.0, "GB/s", floor, "NVIDIA GB10")
+    bound, problem = speed.judged("the copy", 12.0, "GB/s", [floor], "NVIDIA GB10")
     assert problem is not None
     assert problem.blocks is blocks
     assert evidence in bound and evidence in problem.cause
-    clock = speed.clock_fault([dataclasses.replace(HEALTHY, sm_clock_mhz=1000.0)], floor, "NVIDIA GB10")[2]
+    clock = speed.clock_fault([dataclasses.replace(HEALTHY, sm_clock_mhz=1000.0)], [floor], "NVIDIA GB10")[2]
     assert clock is not None
     assert clock.blocks is blocks
 
 
 def test_own_floor_of_host_blocks():
-    own = speed.own_floor("copy_gb_per_s", {"own_floors": {"copy_gb_per_s": {"nominal": 200.0, "since": "2026-11-22"}}})
-    assert own is not None
+    proven = {"own_floors": {"copy_gb_per_s": {"nominal": 200.0, "since": "2026-11-22"}}}
+    (own,) = speed.floors_of("copy_gb_per_s", proven)
     sheet = speed.Floor(273.0, 0.6, "of the profile gb10", "from the data sheet")
-    bound, slower = speed.judged("the copy", 155.0, "GB/s", sheet, "NVIDIA GB10", own)
+    bound, slower = speed.judged("the copy", 155.0, "GB/s", [own, sheet], "NVIDIA GB10")
     assert slower is not None
     assert not slower.blocks
     assert "0.75 of the 200 that this host" in bound
-    drifted = speed.judged("the copy", 149.0, "GB/s", sheet, "NVIDIA GB10", own)[1]
+    drifted = speed.judged("the copy", 149.0, "GB/s", [own, sheet], "NVIDIA GB10")[1]
     assert drifted is not None
     assert drifted.blocks and "reached on 2026-11-22" in drifted.cause and "verify_speed_floors" in drifted.remedy
-    assert speed.judged("the copy", 199.0, "GB/s", sheet, "NVIDIA GB10", own)[1] is None
+    assert speed.judged("the copy", 199.0, "GB/s", [own, sheet], "NVIDIA GB10")[1] is None
 
 
 @pytest.fixture
@@ -143,14 +142,14 @@ SOUND = [
 
 @pytest.mark.parametrize(("name", "rate", "source"), SOUND, ids=[f"{name}-{rate:g}" for name, rate, _source in SOUND])
 def test_sound_gb10_reaches_every_floor(name: str, rate: float, source: str):
-    floor = speed.floor_of(name, {"name": "gb10", "floors": GB10["speed_floors"]})
-    assert floor is not None and speed.short_of(rate, [floor]) is None, source
+    (floor,) = speed.floors_of(name, {"name": "gb10", "floors": GB10["speed_floors"]})
+    assert speed.short_of(rate, [floor]) is None, source
 
 
 def test_stack_for_other_gpu_warns():
     # From HWTEST: cu128 wheels, which have no code for 12.x.
-    floor = speed.floor_of("matmul_bfloat16_tflops", {"name": "gb10", "floors": GB10["speed_floors"]})
-    problem = speed.judged("the bfloat16 matrix product", 11.9, "TFLOP/s", floor, "NVIDIA GB10")[1]
+    floors = speed.floors_of("matmul_bfloat16_tflops", {"name": "gb10", "floors": GB10["speed_floors"]})
+    problem = speed.judged("the bfloat16 matrix product", 11.9, "TFLOP/s", floors, "NVIDIA GB10")[1]
     assert problem is not None and not problem.blocks and "speed.clocks" in problem.remedy
 
 
@@ -160,9 +159,9 @@ def test_stack_for_other_gpu_warns():
 )
 def test_remedy_of_stuck_gb10(clock: float, power: float | None, fault: str):
     # The first three figures are from MINEFIELD, the last is from HWTEST.
-    floor = speed.floor_of("sm_clock_mhz", {"name": "gb10", "floors": GB10["speed_floors"]})
+    floors = speed.floors_of("sm_clock_mhz", {"name": "gb10", "floors": GB10["speed_floors"]})
     sample = dataclasses.replace(HEALTHY, sm_clock_mhz=clock, power_w=power)
-    problem = speed.clock_fault([sample] * 5, floor, "NVIDIA GB10")[2]
+    problem = speed.clock_fault([sample] * 5, floors, "NVIDIA GB10")[2]
     assert bool(problem) == bool(fault)
     if problem:
         assert fault in problem.cause
@@ -183,7 +182,7 @@ def sample(**changes: t.Any) -> Sample:
 
 
 def test_healthy_clock():
-    assert speed.clock_fault([HEALTHY] * 4, FLOOR, "NVIDIA GB10") == (2405.0, 74.0, None)
+    assert speed.clock_fault([HEALTHY] * 4, [FLOOR], "NVIDIA GB10") == (2405.0, 74.0, None)
 
 
 @pytest.mark.parametrize(
@@ -198,16 +197,16 @@ def test_healthy_clock():
     ],
 )
 def test_single_sample_or_cap_is_not_a_fault(samples: list[Sample], caps: Caps):
-    assert speed.clock_fault(samples, FLOOR, "NVIDIA GB10", caps=caps)[2] is None
+    assert speed.clock_fault(samples, [FLOOR], "NVIDIA GB10", caps=caps)[2] is None
 
 
 def test_cap_that_does_not_explain_the_clock():
     slow = [sample(sm_clock_mhz=800.0, power_w=30.0)] * 5
-    assert speed.clock_fault(slow, FLOOR, "NVIDIA GB10", caps=Caps(power_w=100.0, clock_mhz=2000.0))[2] is not None
+    assert speed.clock_fault(slow, [FLOOR], "NVIDIA GB10", caps=Caps(power_w=100.0, clock_mhz=2000.0))[2] is not None
 
 
 def fault(device: str = "NVIDIA GB10", **changes: t.Any) -> Failed:
-    failure = speed.clock_fault([sample(**changes)] * 5, FLOOR, device)[2]
+    failure = speed.clock_fault([sample(**changes)] * 5, [FLOOR], device)[2]
     assert failure is not None
     return failure
 
@@ -247,4 +246,4 @@ def test_reason_of_low_clock(reason: str, cause: str, remedy: str):
 
 def test_clock_without_floor_and_power():
     quiet = Sample(611.0)
-    assert speed.clock_fault([quiet], None, "NVIDIA X") == (611.0, None, None)
+    assert speed.clock_fault([quiet], [], "NVIDIA X") == (611.0, None, None)

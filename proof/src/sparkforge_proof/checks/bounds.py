@@ -13,7 +13,7 @@ import contextlib
 import math
 import typing as t
 
-from ..check import ABSENT, Failed, Measured, Unanswered
+from ..check import ABSENT, Failed, Measured, Skipped, Unanswered
 
 try:
     import torch as torch
@@ -285,10 +285,10 @@ class Cases:
 
     @contextlib.contextmanager
     def offered(self, call: str) -> t.Iterator[None]:
-        """Note a call that torch refuses; raise an error after which CUDA cannot be used."""
+        """Note a call that torch refuses, or that lacks memory; raise an error after which CUDA cannot be used."""
         try:
             yield
-        except (RuntimeError, IndexError, TypeError, ValueError) as error:
+        except (RuntimeError, IndexError, TypeError, ValueError, Skipped) as error:
             if "CUDA error" in str(error) or "illegal" in str(error):
                 raise
             self.refused.setdefault(call, " ".join(str(error).split())[:120])

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import importlib
-import importlib.util
 import typing as t
 
 from ..._shared.module_utils._core import versions
 from ...check import (
     ABSENT,
-    CRASH,
     H200_BUILT,
     H200S,
     SEEN_GRID,
@@ -26,6 +23,7 @@ from ...check import (
     check,
 )
 from ..bounds import Cases, allow_tf32, one_thread, torch
+from ..stack import identity
 from ..stack.architectures import list_for
 from . import attention_grid as grid
 from .attention_grid import HALF, Case
@@ -241,21 +239,9 @@ def efficient(context: Context) -> Measured:
 @check("attention.flash_package", measured=(H200_BUILT,), factor=1)
 def flash_package(context: Context) -> Measured:
     """Check the package flash-attention, also with sequences of several lengths in a tensor."""
-    if importlib.util.find_spec("flash_attn") is None:
-        raise Skipped("The package flash_attn is not installed.")
+    package = identity.companion(context, "flash_attn")
     if torch.cuda.get_device_capability(0) < (8, 0):
         raise Skipped("flash_attn needs compute capability 8.0 or higher.")
-    try:
-        package = importlib.import_module("flash_attn")
-        attend_batch, attend_packed = package.flash_attn_func, package.flash_attn_varlen_func
-    except (ImportError, AttributeError) as error:
-        raise Unanswered(
-            CRASH,
-            f"flash_attn is installed but cannot be imported: {' '.join(str(error).split())[:300].rstrip('.')}.",
-            "Build it against this environment's torch (playbooks/build.yml), or remove it from the environment.",
-            type(error).__name__,
-            "an import",
-        ) from error
     cases = Cases(
         "attention by the package flash_attn",
         "Rebuild it against this environment's torch with FLASH_ATTN_CUDA_ARCHS=120 (90 for 9.0).",
@@ -263,7 +249,7 @@ def flash_package(context: Context) -> Measured:
 
     def attend(case: Case, inputs: Inputs) -> torch.Tensor:
         query, key, value = (x.transpose(1, 2).contiguous() for x in inputs[:3])
-        return attend_batch(query, key, value, causal=case.mask == "causal").transpose(1, 2)
+        return package.flash_attn_func(query, key, value, causal=case.mask == "causal").transpose(1, 2)
 
     lengths = ((2, 2, 2, 128, 128), (1, 1, 1, 197, 197), (2, 4, 2, 64, 64))
     for number, size in enumerate((32, 64, 96, 128, 192, 256) * 2):
@@ -277,5 +263,5 @@ def flash_package(context: Context) -> Measured:
                 compare(cases, str(in_form), form, bounds, results)
     for form in HALF:
         parts = [Case(form, "causal", (1, 2, 2, tokens, tokens, 64)) for tokens in (40, 128, 77)]
-        compare_packed(cases, context, parts, functools.partial(attend_packed, causal=True))
+        compare_packed(cases, context, parts, functools.partial(package.flash_attn_varlen_func, causal=True))
     return cases.result(f"; flash_attn {getattr(package, '__version__', 'of unknown version')}")

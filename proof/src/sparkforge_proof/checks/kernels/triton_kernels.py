@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import math
 import random
 import re
 import sys
-import types
 import typing as t
 
-from ...check import CRASH, H200S, SEEN, Context, Measured, Skipped, Unanswered, check
+from ...check import H200S, SEEN, Context, Measured, check
 from ..bounds import UNIT_ROUNDOFF, Cases, gamma, torch
+from ..stack import identity
 
 #: Tensor cores truncate addends instead of rounding them: M. Fasi, N. J. Higham, M. Mikaitis, S. Pranesh, Numerical
 #: behavior of NVIDIA tensor cores, PeerJ Computer Science 7:e330, 2021. This is twice float32's unit roundoff.
@@ -27,23 +25,11 @@ _WRONG = (
 )
 
 
-def installed(name: str) -> types.ModuleType:
-    """Import Triton, or another module by name.
-
-    :raises Skipped: if it is not installed.
-    :raises Unanswered: if it is installed but broken.
-    """
-    if importlib.util.find_spec(name) is None:
-        version = importlib.import_module("torch").__version__.partition("+")[0]
-        raise Skipped(
-            f"The package {name} is not installed in this environment. Run {sys.executable} -m pip install"
-            f" torch=={version}, which installs it."
-        )
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        remedy = "Reinstall the stack's version (role python_env)."
-        raise Unanswered(CRASH, f"The package {name} is installed but cannot be imported: {error}.", remedy) from error
+def installed(context: Context) -> t.Any:
+    """Import Triton; see :func:`identity.companion`."""
+    version = torch.__version__.partition("+")[0]
+    remedy = f"Run {sys.executable} -m pip install torch=={version}, which installs it."
+    return identity.companion(context, "triton", remedy)
 
 
 def target_of(compiled: t.Any) -> str:
@@ -58,10 +44,10 @@ def _result(cases: Cases, compiled: t.Sequence[t.Any], note: str = "") -> Measur
     return cases.result((f", compiled for {' and '.join(targets)}" if targets else "") + note)
 
 
-def _kernels() -> dict[str, t.Any]:
+def _kernels(context: Context) -> dict[str, t.Any]:
     from . import triton_source
 
-    triton = installed("triton")
+    triton = installed(context)
     return {name: triton.jit(getattr(triton_source, name)) for name in ("dot", "recurrence", "scan", "tally")}
 
 
@@ -89,7 +75,7 @@ def dot(context: Context) -> Measured:
     its running sum and its result. Bound: gamma(5/4 k + 2, TENSOR_CORE) sum |a b|, with TENSOR_CORE_FP8 for FP8. With
     ``input_precision="ieee"``, float32 multiplies and adds in float32, whose gamma(k, u) is smaller.
     """
-    kernel = _kernels()
+    kernel = _kernels(context)
     cases = Cases("Triton's matrix product", _WRONG)
     formats = [
         ("bfloat16", TENSOR_CORE, False),
@@ -139,7 +125,7 @@ def recurrence(context: Context) -> Measured:
     format too. So each launch must return exactly the reference.
     """
     cases, refused = Cases("what a loop in Triton carries", _WRONG), 0
-    kernel, launched = _kernels()["recurrence"], list[t.Any]()
+    kernel, launched = _kernels(context)["recurrence"], list[t.Any]()
     choice = random.Random(str(context.seed))  # noqa: S311 - the choice need not be secret
     while len(launched) < (COMPILED_IN_FULL if context.full else COMPILED):
         options = {axis: choice.choice(values) for axis, values in RECURRENCES.items()}
@@ -188,7 +174,7 @@ def scan(context: Context) -> Measured:
     Integers are exact. A running sum of k float32 numbers is off by at most gamma(k) sum |x| in any order of addition;
     the same holds for atomic additions.
     """
-    kernel = _kernels()
+    kernel = _kernels(context)
     cases = Cases("what Triton's lanes and programs exchange", _WRONG)
     random = context.generator("triton.scan")
     single = UNIT_ROUNDOFF["float32"]

@@ -69,36 +69,31 @@ class Floor:
         return f"at least {self.least:.4g} {unit} ({self.ratio:g} of the {self.nominal:.4g} {self.source}{note})"
 
 
-def floor_of(name: str, profile: t.Mapping[str, t.Any]) -> Floor | None:
-    """Return the profile's floor, or None.
+def floors_of(name: str, profile: t.Mapping[str, t.Any]) -> list[Floor]:
+    """Return the floors from the host's first proof and from the profile, as far as there are any.
 
     :param name: the name of the floor, with its unit: ``copy_gb_per_s``.
     :param profile: a profile with checked floors; see :mod:`..settings`.
     """
-    entry = (profile.get("floors") or {}).get(name)
-    if entry:
+    floors = []
+    if entry := (profile.get("own_floors") or {}).get(name):
+        floors.append(Floor(entry["nominal"], OWN_RATIO, f"that this host reached on {entry['since']}"))
+    if entry := (profile.get("floors") or {}).get(name):
         source = f"of the profile {profile.get('name') or 'without a name'}"
-        return Floor(entry["nominal"], entry["ratio"], source, str(entry.get("evidence") or ""))
-    return None
+        floors.append(Floor(entry["nominal"], entry["ratio"], source, str(entry.get("evidence") or "")))
+    return floors
 
 
-def own_floor(name: str, profile: t.Mapping[str, t.Any]) -> Floor | None:
-    """Return the floor that comes from the host's first proof."""
-    entry = (profile.get("own_floors") or {}).get(name)
-    return Floor(entry["nominal"], OWN_RATIO, f"that this host reached on {entry['since']}") if entry else None
-
-
-def short_of(value: float, floors: t.Iterable[Floor | None]) -> Floor | None:
+def short_of(value: float, floors: t.Iterable[Floor]) -> Floor | None:
     """Return a floor that the rate does not reach, preferably one that blocks."""
-    short = [floor for floor in floors if floor is not None and value < floor.least]
+    short = [floor for floor in floors if value < floor.least]
     return next((floor for floor in short if floor.blocks), short[0] if short else None)
 
 
 def judged(
-    subject: str, value: float, unit: str, floor: Floor | None, device: str, own: Floor | None = None
+    subject: str, value: float, unit: str, floors: t.Sequence[Floor], device: str
 ) -> tuple[str, Unanswered | None]:
     """Return the bound as text, and the failure if the rate is below it."""
-    floors = [known for known in (own, floor) if known is not None]
     if not floors:
         return f"no floor of {subject} is known for {device}, and the profile has none", None
     bound = "; ".join(known.text(unit) for known in floors)
@@ -132,11 +127,7 @@ def busy(users: t.Sequence[sampler.Process], utilization: t.Sequence[float | Non
 
 
 def clock_fault(
-    samples: t.Sequence[sampler.Sample],
-    floor: Floor | None,
-    device: str,
-    own: Floor | None = None,
-    caps: sampler.Caps | None = None,
+    samples: t.Sequence[sampler.Sample], floors: t.Sequence[Floor], device: str, caps: sampler.Caps | None = None
 ) -> tuple[float, float | None, Unanswered | None]:
     """Return the sustained SM clock in MHz, the power in W, and the failure, if there is one.
 
@@ -149,7 +140,7 @@ def clock_fault(
     # If a reason slows the device in only a few samples, that is not a fault.
     counts = collections.Counter(reason for sample in samples for reason in sample.reasons)
     reasons = {reason for reason, count in counts.items() if 2 * count >= len(samples)}
-    missed = short_of(clock, (own, floor))
+    missed = short_of(clock, floors)
     is_held = missed is not None and CLOCK_FAULT_MHZ[0] <= clock <= CLOCK_FAULT_MHZ[1]
     # A cap lowers the power as well: at 1400 MHz a sound Spark draws 31 W (owners' measurements from 2026).
     starved = "GB10" in device and power is not None and power <= POWER_FAULT_W and clock <= CLOCK_FAULT_MHZ[1]
@@ -255,10 +246,6 @@ def _rate(work: t.Callable[[], object], seconds: float = LOAD) -> float:
     return best
 
 
-def _floors(name: str, profile: t.Mapping[str, t.Any]) -> tuple[Floor | None, Floor | None]:
-    return floor_of(name, profile), own_floor(name, profile)
-
-
 def _with_warning(measured: Measured, *problems: Unanswered | None) -> Measured:
     """Return a measurement with the worst of its problems as a warning."""
     known = [problem for problem in problems if problem is not None]
@@ -289,7 +276,7 @@ def matmul(context: Context, part: str) -> Measured:
     """Measure the rate of large matrix products of random numbers, in the best quarter of a second."""
     name = part.partition("_")[2]
     device = torch.cuda.get_device_name()
-    floor, own = _floors(f"matmul_{name}_tflops", context.profile)
+    floors = floors_of(f"matmul_{name}_tflops", context.profile)
     _wait_until_idle(_index())
     size, product = _product(context, getattr(torch, name))
     rate = 0.0
@@ -297,7 +284,7 @@ def matmul(context: Context, part: str) -> Measured:
         with contextlib.suppress(sampler.NoSampler):
             _SAMPLES[:], rate = _under_load(_index(), product)
     tflops = (rate or _rate(product)) * 2 * size**3 / 1e12
-    bound, problem = judged(f"the {name} matrix product", tflops, "TFLOP/s", floor, device, own)
+    bound, problem = judged(f"the {name} matrix product", tflops, "TFLOP/s", floors, device)
     if problem is not None and _is_capped(product):
         problem.blocks = False
         problem.cause += " Its clocks are capped, which explains the rate if the cap is intended."
@@ -314,7 +301,7 @@ def copy(context: Context) -> Measured:
     """
     device = torch.cuda.get_device_name()
     names = ("copy_gb_per_s", "host_to_device_gb_per_s", "device_to_host_gb_per_s")
-    floors = [_floors(name, context.profile) for name in names]
+    floors = [floors_of(name, context.profile) for name in names]
     _wait_until_idle(_index())
     size = int(min(2**30, _allowed_bytes(context) / 4)) // 4096 * 4096
     source = torch.ones(size, dtype=torch.uint8, device=context.device)
@@ -329,11 +316,11 @@ def copy(context: Context) -> Measured:
     bounds: list[str] = []
     directions = ("within the device", "from the host", "to the host")
     problems: list[Unanswered | None] = []
-    for direction, rate, (floor, own) in zip(directions, rates.values(), floors):
-        bound, problem = judged(f"the copy {direction}", rate, "GB/s", floor, device, own)
+    for direction, rate, known in zip(directions, rates.values(), floors):
+        bound, problem = judged(f"the copy {direction}", rate, "GB/s", known, device)
         problems.append(problem)
         # No kind of device has a known floor for the two copies over the bus.
-        if floor or own or not bounds:
+        if known or not bounds:
             bounds.append(bound)
     measured = (
         f"{rates['gb_per_s']:.4g} GB/s within the device, {rates['host_to_device_gb_per_s']:.4g} from the host,"
@@ -400,7 +387,7 @@ def clocks(context: Context) -> Measured:
     device's kind, or of the maximum clock that the device reports.
     """
     device = torch.cuda.get_device_name()
-    floor, own = _floors("sm_clock_mhz", context.profile)
+    floors = floors_of("sm_clock_mhz", context.profile)
     index = _index()
     _wait_until_idle(index)
     try:
@@ -411,10 +398,10 @@ def clocks(context: Context) -> Measured:
     if not samples:
         raise Skipped("nvidia-smi does not report this device's SM clock.")
     greatest = samples[-1].sm_clock_most_mhz
-    if floor is None and greatest:
-        floor = Floor(greatest, CLOCK_RATIO, "that the device reports", "unknown: an H200 keeps 0.74 of it")
+    if greatest and "sm_clock_mhz" not in (context.profile.get("floors") or {}):
+        floors.append(Floor(greatest, CLOCK_RATIO, "that the device reports", "unknown: an H200 keeps 0.74 of it"))
     caps = sampler.caps()
-    clock, power, fault = clock_fault(samples, floor, device, own, caps)
+    clock, power, fault = clock_fault(samples, floors, device, caps)
     rates = {"sm_clock_mhz": clock}
     measured = f"SM clock {clock:.0f} MHz"
     if power is not None:
@@ -426,6 +413,5 @@ def clocks(context: Context) -> Measured:
     reasons = sorted(set().union(*(sample.reasons for sample in samples)))
     measured += f", {', '.join(reasons)}" if reasons else ", not held back"
     measured += f", capped by the owner to {caps}" if str(caps) else ""
-    texts = [known.text("MHz") for known in (own, floor) if known is not None]
-    bound = "; ".join(texts) or f"no floor of the SM clock is known for {device}"
+    bound = "; ".join(floor.text("MHz") for floor in floors) or f"no floor of the SM clock is known for {device}"
     return _with_warning(Measured(measured, bound, rates=rates), fault)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 import typing as t
 
-from ...check import COMPANIONS, CRASH, Context, Measured, Skipped, Unanswered, check
+from ...check import COMPANIONS, Context, Measured, check
 from ..bounds import Cases, torch
 from . import identity
 
@@ -45,13 +44,7 @@ def torchvision(context: Context) -> Measured:
     If it does, its compiled code fits this torch. Boxes have integer coordinates, and no two overlap by nearly the
     threshold, so there is exactly one right answer.
     """
-    if not identity.is_installed("torchvision"):
-        raise Skipped("The package torchvision is not installed in this environment.")
-    error = identity.import_error("torchvision")
-    if error:
-        cause, remedy = identity.explain("torchvision", error, context.reference.get("cuda_version"))
-        raise Unanswered(CRASH, cause, remedy, "an error", "an import")
-    suppress = importlib.import_module("torchvision").ops.nms
+    suppress = identity.companion(context, "torchvision").ops.nms
     cases = Cases("torchvision's non-maximum suppression", REMEDY)
     for count, size in ((1, 8), (64, 24), (257, 96)):
         generator = context.generator(f"torchvision {count}")
