@@ -15,11 +15,6 @@ def test_pieces_of_memory():
     assert tensors.pieces_of(63 * MIB, GIB) == []
 
 
-def test_available_memory():
-    assert tensors.available_memory("MemFree: 2000 kB\nMemAvailable:  100000 kB\nBuffers: 9 kB\n") == 100000 * 1024
-    assert tensors.available_memory("MemTotal: 5 kB\n") == 0
-
-
 def test_leak_grows_in_every_round():
     assert tensors.is_leaking([1000, 900, 800, 700], 50)
     assert not tensors.is_leaking([1000, 900, 900, 900], 50)

@@ -7,7 +7,6 @@ definition of the distribution function; the outermost have a probability of a h
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
 import random
@@ -153,8 +152,11 @@ def rates(context: Context) -> Measured:
             judge.integers(f"{name} {p}", values, p, p * (1 - p), 0, 1)
         if p < 1:
             for form in ("float32", "bfloat16"):
-                for name, function in _dropout_functions().items():
-                    remaining = function(torch.ones(count // 64, 64, device=device, dtype=getattr(torch, form)), p)
+                ones = torch.ones(count // 64, 64, device=device, dtype=getattr(torch, form))
+                for name in ("dropout", "native_dropout"):
+                    remaining = (
+                        torch.dropout(ones, p, True) if name == "dropout" else torch.native_dropout(ones, p, True)[0]
+                    )
                     judge.share(f"{name} {p}, {form}", (remaining != 0).cpu(), 1 - p)
                     values = remaining[remaining != 0].double().cpu()
                     expected = torch.full(values.shape, 1 / (1 - p), dtype=torch.float64)
@@ -190,13 +192,6 @@ def rates(context: Context) -> Measured:
     _compare_integers(judge, cases, count, device)
     _compare_attention(judge, device)
     return cases.result()
-
-
-def _dropout_functions() -> dict[str, t.Any]:
-    return {
-        "dropout": lambda x, p: torch.nn.functional.dropout(x, p),
-        "native_dropout": lambda x, p: torch.native_dropout(x, p, True)[0],
-    }
 
 
 def _compare_attention(judge: Judge, device: str) -> None:
@@ -408,17 +403,12 @@ def _compare_distinct(cases: Cases, device: str, seed: int) -> None:
     cases.expect("a million integers of 62 bits", wide >= 2 * size - 2, f"have {wide} different values")
 
 
-def _filled(fill: t.Any, like: torch.Tensor) -> torch.Tensor:
-    """Return a tensor filled from the global generator."""
-    return t.cast("torch.Tensor", fill(like.clone(), None))
-
-
 def _compare_repeats(cases: Cases, device: str) -> None:
     """Require that no call to the global generator repeats the numbers of an earlier one."""
     f, size = torch.nn.functional, 1_500
     half = torch.full((size,), 0.5, device=device)
     draws: dict[str, t.Callable[[], torch.Tensor]] = {
-        **{name: functools.partial(_filled, fill, half) for name, (fill, _function) in _continuous().items()},
+        **{name: lambda fill=fill: fill(half.clone(), None) for name, (fill, _function) in _continuous().items()},  # type: ignore[misc]
         "rand": lambda: torch.rand(size, device=device),
         "randn": lambda: torch.randn(size, device=device),
         "randint": lambda: torch.randint(0, 1000, (size,), device=device),

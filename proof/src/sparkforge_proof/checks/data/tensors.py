@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 import typing as t
@@ -38,28 +39,19 @@ def pieces_of(budget: int, piece: int) -> list[int]:
     return [piece] * count + [small] * (rest // small)
 
 
-def available_memory(text: str) -> int:
-    """Return the available memory in bytes according to ``/proc/meminfo``, or 0 if it is not listed.
+def available_memory() -> int:
+    """Return the host's available memory in bytes, or 0 if Linux does not report it.
 
-    :param text: the file's content. MemFree would leave out the page cache, which Linux frees on demand.
+    MemFree would leave out the page cache, which Linux frees on demand.
     """
-    for line in text.splitlines():
-        if line.startswith("MemAvailable:"):
-            return int(line.split()[1]) * 1024
+    with contextlib.suppress(OSError), open("/proc/meminfo", encoding="ascii") as stream:
+        return next((int(line.split()[1]) * 1024 for line in stream if line.startswith("MemAvailable:")), 0)
     return 0
 
 
 def is_leaking(free: t.Sequence[int], tolerance: int) -> bool:
     """Tell whether each round left less free memory than the previous; another process takes memory only once."""
     return len(free) > 2 and all(before - after > tolerance for before, after in zip(free, free[1:]))
-
-
-def _meminfo() -> int:
-    try:
-        with open("/proc/meminfo", encoding="ascii") as stream:
-            return available_memory(stream.read())
-    except OSError:
-        return 0
 
 
 def _resident() -> int:
@@ -142,7 +134,7 @@ def memory(context: Context) -> Measured:
         torch.cuda.synchronize()
         torch.cuda.empty_cache()
         # The driver counts page cache as used if the GPU shares the host's memory.
-        return (_meminfo() if unified else 0) or torch.cuda.mem_get_info()[0]
+        return (available_memory() if unified else 0) or torch.cuda.mem_get_info()[0]
 
     torch.zeros(1, device="cuda")
     share = float(context.limits.get("memory_share", 0.5))

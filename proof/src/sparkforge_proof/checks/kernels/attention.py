@@ -218,22 +218,18 @@ def _known_defect(context: Context, backend: str, case: Case) -> str:
 
 @check("attention.math", devices=("cuda", "cpu"), measured=SEEN_GRID, factor=1)
 @check("attention.flash", devices=("cuda", "cpu"), measured=SEEN_GRID, factor=1)
+@check("attention.efficient", factor=1, measured=H200S)
 @check("attention.cudnn", seconds=120, factor=1, measured=H200S)
 @check("attention.default", devices=("cuda", "cpu"), measured=SEEN_GRID, factor=1)
 def kernel(context: Context, name: str) -> Measured:
     """Check a kernel of torch, or by default the one that it selects, in rows of the grid.
 
     The math kernel consists of matrix products. Flash attention is the default for 16-bit formats without a mask, and
-    cuDNN's on data centre GPUs. Bounds: see ``attention_reference``; they hold for every kernel.
+    cuDNN's on data centre GPUs; memory-efficient attention is that for float32 and for masks. Bounds: see
+    ``attention_reference``; they hold for every kernel.
     """
-    return _backend(context, name.replace("default", ""), HALF if name == "cudnn" else grid.FORMATS)
-
-
-@check("attention.efficient", factor=1, measured=H200S)
-def efficient(context: Context) -> Measured:
-    """Check memory-efficient attention, the default for float32 and for masks. Bounds: see ``attention_reference``."""
-    with _explained_on_spark():
-        return _backend(context, "efficient")
+    with _explained_on_spark() if name == "efficient" else contextlib.nullcontext():
+        return _backend(context, name.replace("default", ""), HALF if name == "cudnn" else grid.FORMATS)
 
 
 @check("attention.flash_package", measured=(H200_BUILT,), factor=1)

@@ -13,7 +13,6 @@ reordering the sums cannot change the result. The survey convolves random values
 
 from __future__ import annotations
 
-import contextlib
 import math
 import random
 import typing as t
@@ -101,13 +100,6 @@ def terms(layer: Layer) -> tuple[int, int, int]:
 def density(layer: Layer, largest: int) -> float:
     """Return a share of nonzero values that keeps every sum of magnitudes well below ``largest``."""
     return min(0.8, float((largest / 2 / max(terms(layer))) ** 0.5))
-
-
-def _precision(context: Context, allowed: bool) -> t.ContextManager[None]:
-    """Allow TensorFloat-32 in cuDNN, as torch does by default, or forbid it."""
-    if context.device != "cuda":
-        return contextlib.nullcontext()
-    return allow_tf32(torch.backends.cudnn, allowed)
 
 
 def _require_cudnn(context: Context) -> str:
@@ -267,12 +259,12 @@ def _compare_layers(cases: Cases, context: Context, layers: t.Sequence[Layer]) -
     """
     for number, layer in enumerate(layers):
         layouts = [(False, False), ((True, True), (False, True), (True, False))[(context.seed + number) % 3]]
-        with _precision(context, False):
+        with allow_tf32(torch.backends.cudnn, False):
             _compare(cases, context, layer, torch.float32, kind="float32", layouts=layouts)
         for dtype in _low_precision_dtypes(context):
             _compare(cases, context, layer, dtype, kind=str(dtype).rpartition(".")[2], layouts=layouts)
     if context.device == "cuda":
-        with _precision(context, True):
+        with allow_tf32(torch.backends.cudnn, True):
             _compare(cases, context, layers[0], torch.float32, kind="tf32")
             _compare(cases, context, layers[0], torch.float32, kind="whole")
 

@@ -68,34 +68,6 @@ def _compare_float8(
                 cases.compare(description, actual, expected, bound)
 
 
-def _require_float8() -> tuple[int, int]:
-    """Return the device's capability; skip if the device lacks 8-bit floating point."""
-    capability: tuple[int, int] = torch.cuda.get_device_capability()
-    if capability < (8, 9):
-        raise Skipped("8-bit floating point needs compute capability 8.9 or higher.")
-    return capability
-
-
-@check("matmul.float8_tensorwise", measured=SEEN, factor=1)
-def float8_tensorwise(context: Context) -> Measured:
-    """Check FP8 products with one scale for each matrix: E4M3, and E5M2 with E4M3 as for gradients.
-
-    Sums are exact by construction. Bound: gamma(k / 16 + 4) for applying the scales in float32 to sums of at least 16
-    products, and one rounding to bfloat16.
-    """
-    _require_float8()
-    cases = Cases("the FP8 product with tensor-wise scales", remedy(context))
-    e4m3, e5m2 = torch.float8_e4m3fn, torch.float8_e5m2
-    generator = context.generator("matmul.float8_tensorwise scales")
-
-    def scales(rows: int, columns: int) -> tuple[torch.Tensor, torch.Tensor]:
-        drawn = torch.rand(2, 1, 1, generator=generator) + 0.5
-        return drawn[0], drawn[1]
-
-    _compare_float8(cases, context, ((e4m3, e4m3), (e5m2, e4m3), (e4m3, e5m2)), scales)
-    return cases.result()
-
-
 def scale_offset(row: int, block: int, blocks: int) -> int:
     """Return the offset of a block's scale in a row; tiles of 128 rows by 4 blocks have 512 bytes each.
 
@@ -216,29 +188,36 @@ def rowwise_failure(message: str, capability: tuple[int, int]) -> Unanswered | N
     )
 
 
+@check("matmul.float8_tensorwise", measured=SEEN, factor=1)
 @check("matmul.float8_rowwise", measured=SEEN, factor=1)
-def float8_rowwise(context: Context) -> Measured:
-    """Check FP8 products with one scale for each row and column, and that the kernel for this device exists.
+def float8(context: Context, name: str) -> Measured:
+    """Check FP8 products with a scale for each matrix, or for each row and column, for which there must be a kernel.
 
-    torch builds this kernel for architecture-specific targets (90a, 100a, 120a, 121a), which run nowhere else. The
-    bound is the same as with tensor-wise scales.
+    E4M3 is multiplied with itself and, as for gradients, with E5M2. torch builds the row-wise kernel for
+    architecture-specific targets (90a, 100a, 120a, 121a), which run nowhere else. Sums are exact by construction.
+    Bound: gamma(k / 16 + 4) for applying the scales in float32 to sums of at least 16 products, and one rounding to
+    bfloat16.
     """
-    capability = _require_float8()
-    cases = Cases("the FP8 product with row-wise scales", remedy(context))
-    generator = context.generator("matmul.float8_rowwise scales")
+    capability: tuple[int, int] = torch.cuda.get_device_capability()
+    if capability < (8, 9):
+        raise Skipped("8-bit floating point needs compute capability 8.9 or higher.")
+    by_row = name == "float8_rowwise"
+    cases = Cases(f"the FP8 product with {'row' if by_row else 'tensor'}-wise scales", remedy(context))
+    e4m3, e5m2 = torch.float8_e4m3fn, torch.float8_e5m2
+    generator = context.generator(f"matmul.{name} scales")
 
     def scales(rows: int, columns: int) -> tuple[torch.Tensor, torch.Tensor]:
-        left = torch.rand(rows, 1, generator=generator) + 0.5
-        right = torch.rand(1, columns, generator=generator) + 0.5
-        return left, right
+        left = torch.rand(rows if by_row else 1, 1, generator=generator) + 0.5
+        return left, torch.rand(1, columns if by_row else 1, generator=generator) + 0.5
 
     try:
-        _compare_float8(cases, context, ((torch.float8_e4m3fn, torch.float8_e4m3fn),), scales)
+        mixed = [] if by_row else [(e5m2, e4m3), (e4m3, e5m2)]
+        _compare_float8(cases, context, [(e4m3, e4m3), *mixed], scales)
     except (RuntimeError, ValueError) as error:
+        if not by_row:
+            raise
         failed = rowwise_failure(str(error), capability)
         if failed is not None:
             raise failed from error
-        raise Skipped(
-            f"This torch has no FP8 kernel with row-wise scales for {capability[0]}.{capability[1]}."
-        ) from error
+        raise Skipped("This torch has no FP8 kernel with row-wise scales for {}.{}.".format(*capability)) from error
     return cases.result()

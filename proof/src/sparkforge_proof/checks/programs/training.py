@@ -28,8 +28,6 @@ if t.TYPE_CHECKING:
 
 #: The allowed multiple of the perturbed runs' distance, and the number of these runs.
 MARGIN, PERTURBED_RUNS = 8.0, 2
-#: The 16-bit formats for autocast; weights remain in float32.
-MIXED = ("bfloat16", "float16")
 
 #: The messages of torch and oneDNN about unsupported operations.
 _NOT_OFFERED = re.compile("not (implemented|supported)|could not create a primitive")
@@ -65,7 +63,7 @@ def _train(
     exact = device == "exact"
     target, dtype = ("cpu", torch.float64) if exact else (device, torch.float32)
     network = copy.deepcopy(network).to(target, dtype)
-    mixed = not exact and recipe.form in MIXED
+    mixed = not exact and recipe.form != "float32"
     optimizer = optimizer_of(recipe, network.parameters(), exact)
     scaler = torch.amp.GradScaler(target, init_scale=1024.0, enabled=mixed and recipe.form == "float16")
     if perturbation is not None:

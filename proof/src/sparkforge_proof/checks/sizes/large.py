@@ -48,7 +48,7 @@ def require(context: Context, needed: int, subject: str) -> None:
 
     :raises Skipped: if there is not enough memory; the message gives the missing amount.
     """
-    available = torch.cuda.mem_get_info()[0] if context.device == "cuda" else tensors._meminfo()
+    available = torch.cuda.mem_get_info()[0] if context.device == "cuda" else tensors.available_memory()
     share = float(context.limits["memory_share"])
     if available * share < needed:
         missing = needed - int(available * share)
