@@ -9,13 +9,6 @@ from sparkforge_proof.check import Context
 from sparkforge_proof.checks.programs import collectives
 
 
-def test_nccl_release_that_hangs():
-    for version in ((2, 28, 9), (2, 28, 9, "+cuda13.0")):
-        assert "CUDA graphs" in collectives.known_trap(version)
-    for version in ((2, 27, 7), (2, 30, 4), (2, 30, 7), (2, 28)):
-        assert collectives.known_trap(version) == ""
-
-
 @pytest.mark.parametrize("fault", ["", "It is off."])
 def test_rank_with_running_thread_exits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str):
     """A thread of torch that is still running would abort the process when the interpreter exits."""

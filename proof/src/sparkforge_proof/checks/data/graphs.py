@@ -19,7 +19,7 @@ def graphs(context: Context) -> Measured:
     """Replay graphs with many nodes and several streams, in a shared pool, of a module, and with random numbers."""
     cases = Cases("a replayed CUDA graph", REMEDY)
     _compare_many_nodes(cases)
-    _compare_shared_pool(cases, context)
+    _compare_shared_pool(cases)
     _compare_callables(cases, context)
     _compare_random_numbers(cases)
     return cases.result()
@@ -55,7 +55,7 @@ def _compare_many_nodes(cases: Cases) -> None:
         cases.exactly(f"2,300 kernels on three streams, replay {turn + 1}", block, torch.full((1000,), expected))
 
 
-def _compare_shared_pool(cases: Cases, context: Context) -> None:
+def _compare_shared_pool(cases: Cases) -> None:
     """Replay two graphs that share a memory pool, in the order in which they were captured."""
     inputs = torch.zeros(4096, device="cuda")
     warm_up(lambda: (inputs * 2 + 1).cumsum(0))

@@ -10,7 +10,7 @@ import typing as t
 
 from ...check import H200S, SEEN, Context, Measured, check
 from ..bounds import UNIT_ROUNDOFF, Cases, gamma, torch
-from ..stack import identity
+from ..stack import companions
 
 #: Tensor cores truncate addends instead of rounding them: M. Fasi, N. J. Higham, M. Mikaitis, S. Pranesh, Numerical
 #: behavior of NVIDIA tensor cores, PeerJ Computer Science 7:e330, 2021. This is twice float32's unit roundoff.
@@ -26,10 +26,10 @@ _WRONG = (
 
 
 def installed(context: Context) -> t.Any:
-    """Import Triton; see :func:`identity.companion`."""
+    """Import Triton; see :func:`companions.load`."""
     version = torch.__version__.partition("+")[0]
     remedy = f"Run {sys.executable} -m pip install torch=={version}, which installs it."
-    return identity.companion(context, "triton", remedy)
+    return companions.load(context, "triton", remedy)
 
 
 def target_of(compiled: t.Any) -> str:

@@ -1,4 +1,4 @@
-"""Checks of users' programs: networks that are trained, distributed over GPUs, or generate text.
+"""Checks of users' programs: networks that are trained or distributed over GPUs.
 
-A check belongs here if its result depends on many operators, such as the loss after a hundred steps.
+A check belongs here if its result depends on many operators, such as the loss after thirty steps.
 """

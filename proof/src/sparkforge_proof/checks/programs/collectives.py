@@ -46,13 +46,6 @@ _LOOPBACK = {"nccl": "NCCL_SOCKET_IFNAME", "gloo": "GLOO_SOCKET_IFNAME"}
 _PDEATHSIG = 1
 
 
-def known_trap(version: t.Sequence[int]) -> str:
-    """Return a note on the known bugs in an NCCL version, or '' if there are none."""
-    if tuple(version[:3]) == (2, 28, 9):
-        return " (reported to hang with CUDA graphs, fixed in 2.30.4)"
-    return ""
-
-
 def ranks(context: Context) -> int:
     """Return the number of ranks: one per GPU, or two on the CPU.
 
@@ -418,6 +411,7 @@ def parts(context: Context) -> Measured:
         cases = exchange_parts(context, 0, world)
     note = f", {world} rank{'s' if world > 1 else ''}"
     if context.device == "cuda":
-        version = torch.cuda.nccl.version()
-        note += f", NCCL {'.'.join(map(str, version))}{known_trap(version)}"
+        version = ".".join(map(str, torch.cuda.nccl.version()[:3]))
+        hangs = version == "2.28.9"
+        note += f", NCCL {version}{' (reported to hang with CUDA graphs, fixed in 2.30.4)' if hangs else ''}"
     return cases.result(note)

@@ -17,19 +17,7 @@ from ..._shared.module_utils._core.versions import public
 from ..._shared.module_utils._elf import providers
 from ..._shared.module_utils._wheel import installed as packages
 from ..._shared.module_utils._wheel.names import normalised
-from ...check import (
-    ABSENT,
-    CPU_BUILD_REMEDY,
-    CRASH,
-    X86,
-    X86_LAST,
-    Context,
-    Failed,
-    Measured,
-    Skipped,
-    Unanswered,
-    check,
-)
+from ...check import ABSENT, CPU_BUILD_REMEDY, X86, X86_LAST, Context, Failed, Measured, Unanswered, check
 
 Facts = t.Mapping[str, t.Any]
 
@@ -115,22 +103,6 @@ def import_error(module: str) -> str | None:
                 message = extension_error(directory) or message
         return message
     return None
-
-
-def companion(context: Context, module: str, remedy: str = "") -> t.Any:
-    """Import a package that is built for this torch.
-
-    :param remedy: a sentence for a package that is not installed.
-    :raises Skipped: if it is not installed.
-    :raises Unanswered: if it cannot be imported, or its compiled code was built for another torch.
-    """
-    if not is_installed(module):
-        raise Skipped(f"The package {module} is not installed in this environment. {remedy}".rstrip())
-    error = import_error(module)
-    if error:
-        cause, remedy = explain(module, error, context.reference.get("cuda_version"))
-        raise Unanswered(CRASH, cause, remedy, "an error", "an import")
-    return importlib.import_module(module)
 
 
 def extension_error(directory: str) -> str | None:
