@@ -4,7 +4,8 @@ import random
 import types
 
 import pytest
-from sparkforge_proof.check import REGISTERED, Context
+from sparkforge_proof.catalogue import CHECKS
+from sparkforge_proof.check import Context
 from sparkforge_proof.checks.kernels import algebra, attention, attention_grid, sparsity
 from sparkforge_proof.checks.kernels.convolution import Layer, density, output_size, terms, weight_shape
 from sparkforge_proof.checks.kernels.scaled_matmul import rowwise_failure, scale_offset
@@ -85,7 +86,7 @@ def test_density_keeps_sums_exact():
 
 
 def test_check_that_may_break_the_device_runs_last():
-    family = [name for name, definition in REGISTERED.items() if definition.family == "matmul"]
+    family = [name for name, definition in CHECKS.items() if definition.family == "matmul"]
     assert family[-1] == "matmul.float8_rowwise"
 
 
