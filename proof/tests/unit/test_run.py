@@ -551,3 +551,26 @@ def test_other_interpreter_gets_profile_of_device(tmp_path: Path, monkeypatch: p
     assert settings["profile"]["required_checks"] == ["gpu"] and settings["checks"] == ["*"]
     environment = {"root": str(tmp_path), "environment": "torch", "environment_id": "5d41402abc4b"}
     assert settings["reference"] == {"paths": ["/e/torch/lib"], **environment}
+
+
+def test_checks_skipped_for_the_same_reason_are_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    checks = [Result(f"matmul.{number}", "skip", cause="There is no GPU.", family="matmul") for number in range(113)]
+    checks += [Result("triton.add", "skip", cause="There is no Triton.", family="triton")]
+    report = {
+        "checks": [row.as_row() for row in checks],
+        "notices": [],
+        "summary": verdict.summary(row.status for row in checks),
+        "verdict": "unproven",
+        "profile": "generic",
+        "seconds": 1.0,
+    }
+    monkeypatch.setattr(cli, "profiles", lambda: {"generic": {}})
+    monkeypatch.setattr(cli, "prove", lambda _arguments, _known: report)
+    assert cli.checks([]) == cli.UNPROVEN
+    assert capsys.readouterr().out.splitlines() == [
+        "skip  matmul.0, matmul.1, matmul.2, matmul.3 and 109 more: There is no GPU.",
+        "skip  triton.add: There is no Triton.",
+        "unproven (profile generic, 1 s): 0 pass, 0 warn, 0 fail, 114 skip",
+    ]
