@@ -271,6 +271,15 @@ def test_firmware_versions_are_shown_and_firmware_precedes_the_driver() -> None:
     assert forecast.cells(upgrade_to(REAL[0], {}, firmware=None))[4] == "not known"
 
 
+def test_a_real_spark_with_older_firmware_updates_it_before_the_driver() -> None:
+    row = upgrade_to("asus-gx10-ota2.2", {})
+    assert row["answer"] == forecast.GO and "sudo fwupdmgr upgrade" in row["steps"][0]
+    assert "0x02000005 to 0x02000006" in forecast.cells(row)[4]
+    row = upgrade_to("asus-gx10-ota2.2", {"libnvidia-compute-580": "580.178.04-0ubuntu0.24.04.1"})
+    assert row["blocked"] == ["firmware-order"] and rules(row) == {"firmware-order", "driver-until-reboot"}
+    assert upgrade_to("asus-gx10-ota2.2", KERNEL_7)["blocked"] == ["firmware-order", "kernel-7-kho"]
+
+
 def test_an_upgrade_to_driver_580_173_02_is_noted() -> None:
     name, previous = "libnvidia-compute-580", "580.159.03-0ubuntu0.24.04.1"
     observation = {**forecast.EMPTY, "apt": {"packages": {name: previous}}}
