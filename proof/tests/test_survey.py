@@ -518,6 +518,19 @@ print(tuple(changed.input.shape), changed.args, changed.kwargs)
     assert printed(healthy, program) == ["(9, 2, 3, 2) ('nuc', (-1, 1), False) {'dim': (1, 3)}"]
 
 
+def test_many_reflectors_keep_their_lengths(healthy: Environment) -> None:
+    """Factors on them reach tau |v|^2 = 1, where torch divides a gradient by zero."""
+    program = """
+import types, torch
+from sparkforge_proof.checks.survey import variants
+sample = types.SimpleNamespace(input=torch.ones(1, 3, 2), args=(torch.ones(1, 2), torch.ones(1, 3, 3)), kwargs={})
+for name in ("ormqr", "linalg.householder_product", "linalg.solve"):
+    changed = variants.many(sample, 9, name)
+    print([len(tensor.abs().unique()) for tensor in (changed.input, *changed.args)])
+"""
+    assert printed(healthy, program) == ["[1, 1, 9]", "[1, 1, 9]", "[9, 9, 9]"]
+
+
 def test_size_beyond_memory_is_skipped_with_missing_amount(run: Runner) -> None:
     status, reason = run("cpu.sizes.elements", limits={"memory_share": 1e-6})["cpu.sizes.elements"]
     assert status == "skip"

@@ -394,7 +394,7 @@ def _resized_sample(operator: Operator, new_size: str, option: str, in_every: bo
     if new_size == "scalar":
         return variants.with_scalars(listed)
     if new_size == "many" and (operator.is_solver or operator.name.startswith("_foreach")):
-        return variants.many(listed, chance.randint(*SIZES[new_size]))
+        return variants.many(listed, chance.randint(*SIZES[new_size]), operator.name)
     end = {"wide": -1, "long": -1, "many": 0, "batch": 0}.get(new_size)
     at = slice(None) if end is None else slice(end, (end + 1) or None)
     samples = [each for each in operator.samples if any(size > 1 for size in _sizes(each.input)[at])]

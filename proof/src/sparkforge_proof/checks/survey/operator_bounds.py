@@ -153,7 +153,6 @@ logsumexp float32 32 330
 nn.functional.conv3d svd float32 32 39
 nn.functional.ctc_loss float32 32 1700
 nn.functional.layer_norm float32 32 55
-ormqr float32 32 240
 polygamma.polygamma_n_0 polygamma.polygamma_n_1 polygamma.polygamma_n_2 polygamma.polygamma_n_3 float32 120 32
 polygamma.polygamma_n_4 special.polygamma.special_polygamma_n_0 float32 120 32
 signal.windows.nuttall float32 160 32

@@ -228,8 +228,11 @@ def batch_of_two(sample: t.Any) -> t.Any:
     return map_tensors(sample, lambda value: value if value.dim() < 2 else value.detach().expand(2, *value.shape))
 
 
-def many(sample: t.Any, count: int) -> t.Any:
-    """Return a sample with a batch of many distinct matrices, or lists of many tensors, some of which are empty."""
+def many(sample: t.Any, count: int, name: str = "") -> t.Any:
+    """Return a sample with a batch of many matrices, or lists of many tensors, some of which are empty.
+
+    :param name: the operator's. Reflectors I - tau v v' only change signs: their gradient has a pole at tau |v|^2 = 1.
+    """
 
     def visit(value: t.Any) -> t.Any:
         if isinstance(value, torch.Tensor) and value.layout is torch.strided and not is_list:
@@ -237,6 +240,8 @@ def many(sample: t.Any, count: int) -> t.Any:
             if is_float(value) and value.dim() > 1:
                 # Each matrix keeps its shape and properties, such as being definite.
                 factors = torch.linspace(0.5, 1.0, count, dtype=torch.float64, device=value.device)
+                if reflects and (value is sample.input or value is sample.args[0]):
+                    factors = (-1.0) ** torch.arange(count, device=value.device)
                 batch = batch * factors.to(value.dtype).reshape(count, *[1] * value.dim())
             return batch.contiguous().requires_grad_(value.requires_grad)
         if is_list and isinstance(value, list) and value:
@@ -253,7 +258,7 @@ def many(sample: t.Any, count: int) -> t.Any:
         part = value.detach()[:0] if is_emptied and value.dim() else value.detach()
         return part.clone().requires_grad_(value.requires_grad)
 
-    is_list = isinstance(sample.input, list)
+    is_list, reflects = isinstance(sample.input, list), name.endswith(("ormqr", "householder_product"))
     changed = copy.copy(sample)
     changed.input, changed.args = visit(sample.input), tuple(map(visit, sample.args))
     changed.kwargs = {key: visit(value) for key, value in sample.kwargs.items()}
