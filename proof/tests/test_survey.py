@@ -494,6 +494,8 @@ row, exact = {**conditions.PLAIN, "size": "tail"}, torch.tensor([216.0], dtype=t
 for name, size, second, units in (
     ("dist", (406, 5), (406, 1, 5), 740), ("dist", (406, 5), (406, 5), 740),
     ("nn.functional.multilabel_margin_loss", (67,), (67,), 190), ("nn.functional.multi_margin_loss", (67,), (67,), 190),
+    ("nn.functional.multi_margin_loss", (65_564,), (1,), 3092),
+    ("nn.functional.soft_margin_loss", (65_564,), (1,), 3092),
     ("nn.functional.interpolate.bicubic", (256,), (256,), 190), ("nn.functional.unfold", (256,), (256,), 190),
 ):
     sample = types.SimpleNamespace(input=torch.ones(size), args=(torch.ones(second),), kwargs={})
@@ -503,7 +505,7 @@ for name, size, second, units in (
     made = rounding.Computed(wrong, [], 1.0) if "margin" not in name else rounding.Computed([exact.float()], wrong, 1.0)
     print(max(calls._errors(operator, row, made, right, lambda: right, sample)) < 32)
 """
-    assert printed(healthy, program) == ["True", "False"] * 3
+    assert printed(healthy, program) == ["True", "False"] * 4
 
 
 def test_dimensions_of_many_matrices_are_those_of_one(healthy: Environment) -> None:

@@ -349,9 +349,9 @@ def _errors(
         is_linear = row["layout"] == variants.EXPANDED or POSITIONS.match(operator.name) is not None
         factor = summing_factor(shapes, is_linear)
         errors = [errors[0] / (factor if dtype.itemsize > 2 or is_running else 1.0), errors[1] / factor]
-        if "multilabel_margin" in operator.name:
-            # A CPU adds up equal terms, one for each pair of a class and a label, which resized targets repeat.
-            errors[1] /= base.input.shape[-1]
+        if operator.name.endswith(("multi_margin_loss", "multilabel_margin_loss")):
+            # A CPU adds up equal terms, one for each class, or for each pair of it and a label, which targets repeat.
+            errors[1] /= base.input.shape[-1] if "label" in operator.name else factor
     return errors
 
 
