@@ -201,7 +201,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "companion_of_another_torch",
         {
-            "identity.import": r"torchvision::nms does not exist.*matches this torch",
+            "identity.import": r"torchvision::nms does not exist.*torch_extensions",
             "identity.versions": r"torchvision 0\.27\.0 requires torch ==2\.12\.0",
         },
     ),

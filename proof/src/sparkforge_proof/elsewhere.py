@@ -9,7 +9,8 @@ _AGAIN = "nstall the packages of this environment again"
 #: Patterns and replacements, in this order: remarks next to a remedy, remedies, and names of options.
 _REPLACEMENTS = [
     (r" \((?:playbooks/[\w.]+|role \w+|stack_method: \w+|verify_accept|sparkforge_gpu_required is false)\)", ""),
-    (r"\(playbooks/[\w.]+, or ", "("),
+    (r"\((?:playbooks/[\w.]+, or|role \w+,) ", "("),
+    (r"; (?:elf_closure_info|in this collection)[^.;]*(?:; the loader stops at the first)?", ""),
     (r"; the role pytorch always sets it|,? as the role \w+ does|, built by the role pytorch", ""),
     (r"or with the role pytorch's fix \w+, ", ""),
     (r"If it is intentionally slower, set the floor in verify_speed_floors\.", ""),

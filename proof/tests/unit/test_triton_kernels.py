@@ -4,7 +4,7 @@ import types
 
 import pytest
 from sparkforge_proof import endings
-from sparkforge_proof.check import REGISTERED, Context, Failed, Skipped
+from sparkforge_proof.check import REGISTERED, Failed, Skipped
 from sparkforge_proof.checks.kernels import triton_kernels, triton_source as kernels
 from sparkforge_proof.checks.stack import companions
 
@@ -37,7 +37,7 @@ def test_missing_package_is_skipped(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(triton_kernels, "torch", types.SimpleNamespace(__version__="2.13.0+cpu"))
     monkeypatch.setattr(companions.identity, "is_installed", lambda module: False)
     with pytest.raises(Skipped, match=r"triton is not installed.* -m pip install torch==2\.13\.0, which"):
-        triton_kernels.installed(Context("cuda"))
+        triton_kernels.installed()
 
 
 def test_broken_package_fails(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch):
@@ -45,8 +45,8 @@ def test_broken_package_fails(tmp_path: pathlib.Path, monkeypatch: pytest.Monkey
         "raise ImportError('libtriton.so: undefined symbol: _ZN4mlir6detail')", encoding="utf-8"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(Failed, match=r"import broken_package fails: libtriton\.so needs the symbol"):
-        companions.load(Context("cuda"), "broken_package")
+    with pytest.raises(Failed, match=r"import broken_package fails: .*undefined symbol"):
+        companions.load("broken_package")
 
 
 def test_target_of_kernel_from_ptx():

@@ -235,7 +235,7 @@ def kernel(context: Context, name: str) -> Measured:
 @check("attention.flash_package", measured=(H200_BUILT,), factor=1)
 def flash_package(context: Context) -> Measured:
     """Check the package flash-attention, also with sequences of several lengths in a tensor."""
-    package = companions.load(context, "flash_attn")
+    package = companions.load("flash_attn")
     if torch.cuda.get_device_capability(0) < (8, 0):
         raise Skipped("flash_attn needs compute capability 8.0 or higher.")
     cases = Cases(

@@ -25,11 +25,11 @@ _WRONG = (
 )
 
 
-def installed(context: Context) -> t.Any:
+def installed() -> t.Any:
     """Import Triton; see :func:`companions.load`."""
     version = torch.__version__.partition("+")[0]
     remedy = f"Run {sys.executable} -m pip install torch=={version}, which installs it."
-    return companions.load(context, "triton", remedy)
+    return companions.load("triton", remedy)
 
 
 def target_of(compiled: t.Any) -> str:
@@ -44,10 +44,10 @@ def _result(cases: Cases, compiled: t.Sequence[t.Any], note: str = "") -> Measur
     return cases.result((f", compiled for {' and '.join(targets)}" if targets else "") + note)
 
 
-def _kernels(context: Context) -> dict[str, t.Any]:
+def _kernels() -> dict[str, t.Any]:
     from . import triton_source
 
-    triton = installed(context)
+    triton = installed()
     return {name: triton.jit(getattr(triton_source, name)) for name in ("dot", "recurrence", "scan", "tally")}
 
 
@@ -75,7 +75,7 @@ def dot(context: Context) -> Measured:
     its running sum and its result. Bound: gamma(5/4 k + 2, TENSOR_CORE) sum |a b|, with TENSOR_CORE_FP8 for FP8. With
     ``input_precision="ieee"``, float32 multiplies and adds in float32, whose gamma(k, u) is smaller.
     """
-    kernel = _kernels(context)
+    kernel = _kernels()
     cases = Cases("Triton's matrix product", _WRONG)
     formats = [
         ("bfloat16", TENSOR_CORE, False),
@@ -125,7 +125,7 @@ def recurrence(context: Context) -> Measured:
     format too. So each launch must return exactly the reference.
     """
     cases, refused = Cases("what a loop in Triton carries", _WRONG), 0
-    kernel, launched = _kernels(context)["recurrence"], list[t.Any]()
+    kernel, launched = _kernels()["recurrence"], list[t.Any]()
     choice = random.Random(str(context.seed))  # noqa: S311 - the choice need not be secret
     while len(launched) < (COMPILED_IN_FULL if context.full else COMPILED):
         options = {axis: choice.choice(values) for axis, values in RECURRENCES.items()}
@@ -174,7 +174,7 @@ def scan(context: Context) -> Measured:
     Integers are exact. A running sum of k float32 numbers is off by at most gamma(k) sum |x| in any order of addition;
     the same holds for atomic additions.
     """
-    kernel = _kernels(context)
+    kernel = _kernels()
     cases = Cases("what Triton's lanes and programs exchange", _WRONG)
     random = context.generator("triton.scan")
     single = UNIT_ROUNDOFF["float32"]

@@ -12,7 +12,7 @@ from . import identity
 REMEDY = "Use the torchvision that matches this torch, or rebuild it with this torch (playbooks/build.yml)."
 
 
-def load(context: Context, module: str, remedy: str = "") -> t.Any:
+def load(module: str, remedy: str = "") -> t.Any:
     """Import a package that is built for this torch.
 
     :param remedy: a sentence for a package that is not installed.
@@ -23,7 +23,7 @@ def load(context: Context, module: str, remedy: str = "") -> t.Any:
         raise Skipped(f"The package {module} is not installed in this environment. {remedy}".rstrip())
     error = identity.import_error(module)
     if error:
-        cause, remedy = identity.explain(module, error, context.reference.get("cuda_version"))
+        cause, remedy = identity.explain(module, error)
         raise Unanswered(CRASH, cause, remedy, "an error", "an import")
     return importlib.import_module(module)
 
@@ -61,7 +61,7 @@ def torchvision(context: Context) -> Measured:
     If it does, its compiled code fits this torch. Boxes have integer coordinates, and no two overlap by nearly the
     threshold, so there is exactly one right answer.
     """
-    suppress = load(context, "torchvision").ops.nms
+    suppress = load("torchvision").ops.nms
     cases = Cases("torchvision's non-maximum suppression", REMEDY)
     for count, size in ((1, 8), (64, 24), (257, 96)):
         generator = context.generator(f"torchvision {count}")

@@ -35,10 +35,9 @@ STACK = re.compile(r"torch|torchvision|torchaudio|triton|pytorch-triton|flash-at
 #: The number of files or problems that a message lists.
 LIST_LIMIT = 5
 
+#: The messages of the loader and of Python about files that an import needs.
+_OF_LOADER = re.compile(r"cannot open shared object file|undefined symbol|version .+ not found|No module named")
 NO_LIBRARY = re.compile(r"(lib[\w+.-]+\.so[\w.]*): cannot open shared object file")
-_NO_SYMBOL = re.compile(r"(\S+): undefined symbol: (\S+)")
-_NO_VERSION = re.compile(r"(\S+): version [`'\u2018](\S+?)['\u2019] not found")
-_NO_MODULE = re.compile(r"No module named '([\w.]+)'")
 
 
 def software() -> dict[str, t.Any]:
@@ -63,7 +62,7 @@ def imports(context: Context) -> Measured:
             continue
         error = import_error(module)
         if error:
-            problems.append(explain(module, error, context.reference.get("cuda_version")))
+            problems.append(explain(module, error))
         else:
             imported.append(f"{module} {getattr(sys.modules[module], '__version__', 'without a version')}")
     if problems:
@@ -96,7 +95,7 @@ def import_error(module: str) -> str | None:
             return extension_error(os.path.dirname(str(loaded.__file__))) or "its compiled code was not loaded"
     except Exception as error:
         message = f"{type(error).__name__}: {error}"
-        if not any(pattern.search(message) for pattern in (NO_LIBRARY, _NO_SYMBOL, _NO_VERSION, _NO_MODULE)):
+        if not _OF_LOADER.search(message):
             # The module may have replaced the loader's message with its own.
             spec = importlib.util.find_spec(module)
             for directory in (spec.submodule_search_locations if spec else None) or []:
@@ -115,34 +114,13 @@ def extension_error(directory: str) -> str | None:
     return None
 
 
-def explain(module: str, error: str, cuda_version: str | None = None) -> tuple[str, str]:
-    """Return the cause of a failed import and its remedy."""
+def explain(module: str, error: str) -> tuple[str, str]:
+    """Return the cause of a failed import and its remedy, from the table of diagnoses if it has this error."""
+    from ..._shared.module_utils._diagnosis import scan  # slow to import, and needed only for failures
+
     error = " ".join(error.split())[:400].rstrip(".")
-    cause = f"import {module} fails: {error}."
-    library = NO_LIBRARY.search(error)
-    if library and module != "torch" and library[1] in ("libc10_cuda.so", "libtorch_cuda.so"):
-        return (
-            f"import {module} fails: it is built with CUDA and needs {library[1]}, but torch is a CPU build.",
-            f"Use a torch with CUDA, or the {module} that matches this torch.",
-        )
-    if library:
-        return f"import {module} fails: the loader does not find {library[1]}.", provide(library[1], cuda_version)
-    symbol = _NO_SYMBOL.search(error)
-    if symbol:
-        return (
-            f"import {module} fails: {symbol[1]} needs the symbol {symbol[2]}, which no loaded library has: it was "
-            f"built against another version.",
-            f"Rebuild {module} with this torch (playbooks/build.yml), or use the versions of one stack.",
-        )
-    version = _NO_VERSION.search(error)
-    if version:
-        return cause, f"Use a {module} that was built on this distribution or an older one, or build it here."
-    missing = _NO_MODULE.search(error)
-    if missing:
-        return cause, f"The environment lacks {missing[1]}: run playbooks/deploy.yml, or add it to the lock."
-    if "operator torchvision::" in error or "compiled with different CUDA" in error:
-        return cause, f"Use the {module} that matches this torch, or rebuild it (playbooks/build.yml)."
-    return cause, reinstall()
+    known, cause = scan.diagnose(f"{error}\n"), f"import {module} fails: {error}."
+    return (f"{cause} {known.cause}", known.remedy) if known.rule else (cause, reinstall())
 
 
 def provide(soname: str, cuda_version: str | None = None) -> str:

@@ -16,7 +16,7 @@ from ..kernels.triton_kernels import installed
 def clean_compiler(context: Context) -> t.Iterator[t.Callable[[], int]]:
     """Reset torch.compile; yield a function that returns the number of graphs compiled since then."""
     if context.device == "cuda":
-        installed(context)
+        installed()
     elif context.reference.get("gpu_required"):
         # Compiling C++ against torch's headers takes a minute on one core.
         raise Skipped("On a host with a GPU, only code that is compiled for the GPU is compared.")
