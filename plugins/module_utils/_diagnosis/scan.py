@@ -463,6 +463,10 @@ class _Scan:
         remedy = "Read its last lines; if it goes no further, find out what ended the program that wrote it."
         if not last_lines:
             return Diagnosis(None, "The log is empty.", remedy, [], None, [], notices)
+        named = (rule.name for rule in EVIDENCE if rule.name.startswith("log-warns"))
+        if warnings := {self._found[name].line: self._found[name].text for name in named if name in self._found}:
+            texts = (f"line {line}: {_shorten(' '.join(text.split()))}" for line, text in sorted(warnings.items()))
+            notices.append(Notice("log-warns", f"The log has warnings, not errors: {'; '.join(texts)}", ""))
         end = max(0, self._buffer.rstrip().rfind(b"\n") + 1)
         end_words = " ".join(last_lines[-1].split())
         cause = f"No line of the log reports an error that could be recognised; it ends with: {end_words}"

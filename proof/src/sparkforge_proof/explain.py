@@ -60,7 +60,7 @@ class Answer(t.NamedTuple):
             "remedy": remedy,
             "sources": diagnosis.sources,
             "page": f"{PAGE}#{diagnosis.rule}" if diagnosis.rule else None,
-            "notices": [" ".join(scan.texts_of(notice, hidden.value)) for notice in diagnosis.notices],
+            "notices": [" ".join(scan.texts_of(notice, hidden.value)).strip() for notice in diagnosis.notices],
         }
 
 

@@ -166,9 +166,34 @@ values =
     + libharfbuzz-dev
     part of found: yaml-cpp => libyaml-cpp-dev
     part of found: (lib)?yaml(\.h|$) => libyaml-dev
-    part of found: (lz4|snappy|lmdb|leveldb|re2|webp|tiff|glog|gflags|fmt|spdlog|tbb|geos|gdal|netcdf|sodium
-    +|systemd|udev|pcap|gsl|unwind|opus|vorbis|elf|snmp|magic|cap-ng|virt)(w?\.h|[/_]|$) => its development package
-    + (apt-cache search NAME finds it)
+    part of found: (lib)?lz4(w?\.h|[/_]|$) => liblz4-dev
+    part of found: (lib)?snappy(w?\.h|[/_]|$) => libsnappy-dev
+    part of found: (lib)?lmdb(w?\.h|[/_]|$) => liblmdb-dev
+    part of found: (lib)?leveldb(w?\.h|[/_]|$) => libleveldb-dev
+    part of found: (lib)?re2(w?\.h|[/_]|$) => libre2-dev
+    part of found: (lib)?webp(w?\.h|[/_]|$) => libwebp-dev
+    part of found: (lib)?tiff(w?\.h|[/_]|$) => libtiff-dev
+    part of found: (lib)?fmt(w?\.h|[/_]|$) => libfmt-dev
+    part of found: (lib)?spdlog(w?\.h|[/_]|$) => libspdlog-dev
+    part of found: (lib)?tbb(w?\.h|[/_]|$) => libtbb-dev
+    part of found: (lib)?geos(w?\.h|[/_]|$) => libgeos-dev
+    part of found: (lib)?gdal(w?\.h|[/_]|$) => libgdal-dev
+    part of found: (lib)?netcdf(w?\.h|[/_]|$) => libnetcdf-dev
+    part of found: (lib)?sodium(w?\.h|[/_]|$) => libsodium-dev
+    part of found: (lib)?systemd(w?\.h|[/_]|$) => libsystemd-dev
+    part of found: (lib)?udev(w?\.h|[/_]|$) => libudev-dev
+    part of found: (lib)?pcap(w?\.h|[/_]|$) => libpcap-dev
+    part of found: (lib)?gsl(w?\.h|[/_]|$) => libgsl-dev
+    part of found: (lib)?unwind(w?\.h|[/_]|$) => libunwind-dev
+    part of found: (lib)?opus(w?\.h|[/_]|$) => libopus-dev
+    part of found: (lib)?vorbis(w?\.h|[/_]|$) => libvorbis-dev
+    part of found: (lib)?snmp(w?\.h|[/_]|$) => libsnmp-dev
+    part of found: (lib)?magic(w?\.h|[/_]|$) => libmagic-dev
+    part of found: (lib)?cap-ng(w?\.h|[/_]|$) => libcap-ng-dev
+    part of found: (lib)?virt(w?\.h|[/_]|$) => libvirt-dev
+    part of found: (google/|lib)?glog([/.]|$) => libgoogle-glog-dev
+    part of found: (lib)?gflags([/.]|$) => libgflags-dev
+    part of found: (libelf|gelf)[/.]|(lib)?elf$ => libelf-dev
     part of found: readline => libreadline-dev
     part of found: (ldap|lber|sasl) => libldap-dev and libsasl2-dev
     part of found: (gssapi|krb5) => libkrb5-dev

@@ -765,9 +765,9 @@ source =
 keys = SemLock._rebuild(
 pattern = SemLock\._rebuild\([^\n]*\n(?:[ ~^]+\n)?FileNotFoundError
 when = log-shows-weights
-uncertain = no
-cause = A process did not find a semaphore that was there before, as the ranks had met and loaded weights: mostly
-    systemd-logind removed it when the account's last login ended (RemoveIPC).
+cause = A process did not find a semaphore that was there before, as the ranks had met and loaded weights:
+    systemd-logind removes it when the account's last login ends (RemoveIPC), and so does the process that made it when
+    it ends.
 remedy = Keep the account's things after a logout (sudo loginctl enable-linger USER, or RemoveIPC=no in
     /etc/systemd/logind.conf and a reboot), and start the server again.
 source = eugr/spark-vllm-docker#352

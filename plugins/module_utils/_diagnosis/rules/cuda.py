@@ -251,6 +251,14 @@ cause = A kernel of memory-efficient attention has no body for {built} ({found} 
 remedy = Do not use this PyTorch: build it with TORCH_CUDA_ARCH_LIST=12.0, or with the guard patch of the role pytorch.
 source = GuigsEvt/dgx_spark_config#5
 
+[kernel-built-for-others]
+keys = kernel built for
+pattern = FATAL: kernel built for (?P<built>sm_?\d+(?:-sm_?\d+)?), but running on (?P<gpu>sm_?\d+)
+cause = The package that stopped (the last lines of its traceback) has kernels for {built} only, and the GPU is {gpu}.
+remedy = Build it from source for the GPU (TORCH_CUDA_ARCH_LIST=12.0; flash-attn reads FLASH_ATTN_CUDA_ARCHS=120), take
+    a release that names the GPU, or choose PyTorch's own attention (attn_implementation="sdpa").
+source = Dao-AILab/flash-attention#1969
+
 [torch-arch-missing]
 keys = is not compatible with the current PyTorch installation
 pattern =

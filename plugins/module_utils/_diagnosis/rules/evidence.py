@@ -281,4 +281,33 @@ keys = E: Unmet dependencies. Try
 pattern = E: (?P<log_apt_broken>Unmet dependencies)\. Try '
 cause =
 remedy =
+
+[log-warns-of-fallback]
+keys =
+    alling back
+    allback to
+    will be slow
+    -optimal
+    uboptimal
+    ot supported
+    disabling
+pattern =
+    \b(?:[Ff]alling back|[Ff]allback to|will be slow|sub-?optimal|disabling)\b
+    \bnot supported\b[^\n]*?\b(?:using|instead|disabled)\b
+cause =
+remedy =
+
+[log-warns-of-deprecation]
+keys = eprecat
+pattern = \b[Dd]eprecat(?:ed|ion)
+cause =
+remedy =
+
+[log-warns]
+keys =
+    WARN
+    Warning:
+pattern = \S
+cause =
+remedy =
 """

@@ -268,8 +268,8 @@ keys =
 pattern =
     (?P<what1>failed to add the host [^\n]{0,60}pair interfaces): operation not supported
     (?P<what2>error creating default '?bridge'? network): operation not supported
-cause = The running kernel has no module for Docker's network ({what}): mostly the kernel was upgraded and the host not
-    restarted since, so that the modules of the old one are gone.
+cause = The running kernel finds no module for Docker's network ({what}): the kernel was upgraded and the host not
+    restarted since, so that the modules of the old one are gone, or this kernel was installed or built without them.
 remedy = Reboot the host; if that is not it, load them (sudo modprobe veth bridge), and install the kernel's further
     modules (linux-modules-extra-$(uname -r), where there is such a package).
 

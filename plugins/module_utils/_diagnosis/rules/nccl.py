@@ -269,15 +269,27 @@ remedy = Set GLOO_SOCKET_IFNAME to an interface whose address reaches the other 
     an image may bring its own value.
 source = tonyd2wild/DeepSeek-v4-Flash-Vision-Exp-DSpark-1M-NVFP4-KV-2x-DGX-Spark#13
 
+[gloo-loopback]
+keys = connectFullMesh failed
+pattern =
+    Gloo connectFullMesh failed with \[\S+\]\s*(?:timed out connecting: )?SO_ERROR: (?P<why>[^,\n]+), remote
+    +=\[(?P<remote>127\.[^\]\n]+)\]
+cause = A Gloo process published {remote}, which no other host reaches ({why}): /etc/hosts gives its host's name that
+    address.
+remedy = Put each host's real address behind its name in /etc/hosts, or set GLOO_SOCKET_IFNAME on each host to the
+    interface between the hosts.
+source = sgl-project/sglang#3226
+
 [gloo-full-mesh]
 keys = connectFullMesh failed
 pattern =
     Gloo connectFullMesh failed with \[\S+\]\s*(?:(?:timed out connecting: )?SO_ERROR: (?P<why>[^,\n]+), remote
     +=\[(?P<remote>[^\]\n]+)\])?
-cause = Gloo processes on two hosts do not reach each other[: {why} at {remote}]; mostly one published an address only
-    it can reach, such as 127.0.1.1 in /etc/hosts or that of docker0.
-remedy = Set GLOO_SOCKET_IFNAME on each host to the interface between the hosts, or put each host's real address behind
-    its name in /etc/hosts.
+uncertain = yes
+cause = Gloo processes do not reach each other[: {why} at {remote}]: one published an address that only its own host
+    reaches, such as that of docker0, a firewall is between them, or a process ended before the others had connected.
+remedy = Set GLOO_SOCKET_IFNAME on each host to the interface between the hosts, put each host's real address behind
+    its name in /etc/hosts, and read the log of the process at that address.
 source = sgl-project/sglang#3226
 
 [c10d-rendezvous]

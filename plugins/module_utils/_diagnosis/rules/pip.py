@@ -168,10 +168,28 @@ keys = DO NOT MATCH THE HASHES
 pattern =
     MATCH THE HASHES.*\n {4}(?P<package>.*?)(?: from (?P<url>\S+).*)?:?\n +Exp\w+ +\w+ +
     +(?P<expected>\w+(?:\n +Exp.*)*)\n +Got +(?P<got>\w+)
-cause = The sha256 of {package} is {got}, but the lock says {expected}.
-remedy = Find out what changed[ in {url}], or renew the lock with playbooks/lock.yml; a truncated download looks the
-    same, and the next run fetches it again.
+cause = The sha256 of {package} is {got}, but {expected} was required, by the requirements file or by the index.
+remedy = Run it again without the cache (--no-cache-dir), as a truncated download looks the same; if it stays, find out
+    what changed[ in {url}], and write the requirements file anew (this collection's with playbooks/lock.yml).
 source = Comfy-Org/ComfyUI-Manager#1645
+
+[lsb-release-fails]
+keys = Command '('lsb_release', '-a')'
+pattern = CalledProcessError: Command '\('lsb_release', '-a'\)' returned non-zero exit status (?P<status>\d+)
+cause = pip asks the program lsb_release for the distribution's name, and that fails here (exit status {status}).
+remedy = Run lsb_release -a to see why (mostly its python3 or apt-cache is not the distribution's), and repair or remove
+    it (sudo apt remove lsb-release); then upgrade pip, as one with distro 1.6 or newer goes on without it.
+source = python-distro/distro#260
+
+[pip-move-refused]
+keys = due to an OSError: [('
+pattern = due to an OSError: \[\('(?P<file>[^'\n]+)', '[^'\n]*', '\[Errno (?:1\] Operation not permitted|13\]
+    + Permission denied)
+uncertain = yes
+cause = pip may not replace {file}: another account owns it, it is immutable (lsattr), or its file system does not keep
+    owners, as in a rootless container or on a network share.
+remedy = Install into an environment of your own (python3 -m venv), which replaces nothing of the system's.
+source = pypa/pip#4730
 
 [requirement-not-pinned]
 keys = must have their versions pinned with ==

@@ -472,11 +472,22 @@ cause = The installed {importer} does not fit the installed {module}, which has 
 remedy = {advice}.
 source = opendatahub-io/distributed-workloads#931
 
+[import-name-moved]
+keys = cannot import name
+pattern = (?:ImportError:|!!!)[^\n]{0,60}? cannot import name '(?P<name>ModelFilter|PytorchGELUTanh|TORCH_INIT_FUNCTIONS
+    +|FLAX_WEIGHTS_NAME|HfFolder|cached_download|AutoModelForVision2Seq|Llama(?:FlashAttention2|SdpaAttention)
+    +|runtime_version|soft_unicode|(?:Mutable)?Mapping|Callable|Iterable|Sequence|Hashable)' from '(?P<module>[\w.]+)'
+cause = The installed {module} no longer has {name}, or not yet: it does not fit the importing program.
+values = as in import-of-another-release
+remedy = {advice}.
+source = opendatahub-io/distributed-workloads#931
+
 [import-name-missing]
 keys = cannot import name
 pattern = (?:ImportError:|!!!)[^\n]{0,60}? cannot import name '(?P<name>\w+)' from '(?P<module>[\w.]+)'
+uncertain = yes
 cause = {module} has no {found}: the package is a different version from the one that the importing program was
-    written for.
+    written for, its installation is incomplete, or another file of that name comes first on Python's path.
 values = as in import-of-another-release
 remedy = {advice}.
 source = sgl-project/sglang#3878

@@ -217,4 +217,13 @@ remedy = Take the project's release or option for aarch64 (--platforms, --config
     Bazel's automatic C++ toolchain (CC), and run bazel clean --expunge after a change;
     --toolchain_resolution_debug='.*' tells why. A Bazel
     before 1.0 knows none here: take the project's newer release, with the Bazel that it names.
+
+[triton-llvm-directory]
+keys = version.txt'
+pattern = No such file or directory: '(?P<path>[^'\n]*llvm[^'\n]*)/version\.txt'
+uncertain = yes
+cause = Triton's build does not find the directory of LLVM, {path}: LLVM_SYSPATH is relative to another directory than
+    setup.py's, or LLVM was not built there.
+remedy = Set LLVM_SYSPATH to the absolute path of LLVM's build or installation (realpath), with bin/mlir-tblgen in it.
+source = triton-lang/triton#4463
 """

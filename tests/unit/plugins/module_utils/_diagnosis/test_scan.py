@@ -333,6 +333,13 @@ def test_log_without_error() -> None:
 # -- reading a log
 
 
+def test_warnings_of_a_log_without_error_are_noticed() -> None:
+    diagnosis = diagnose("a\nUserWarning: b is not installed, falling back to c\nDeprecationWarning: d\ne\n")
+    assert (diagnosis.rule, diagnosis.first_error, diagnosis.line) == (None, None, 4)
+    assert [notice.rule for notice in diagnosis.notices] == ["log-warns"]
+    assert "line 2: UserWarning: b" in diagnosis.notices[0].cause and "line 3: Dep" in diagnosis.notices[0].cause
+
+
 def test_match_is_shown_with_nonblank_context() -> None:
     error = "x.h: No space left on device"
     log = "".join(f"before {n}\n\n" for n in range(20)) + f"{error}\n" + "after\n\n" * 20
