@@ -92,10 +92,8 @@ EMULATED = Evidence("an emulated Neoverse N2", "emulated aarch64 0x41 0xd49", "2
 EMULATED_GRID = dataclasses.replace(EMULATED, date="2026-11-29")
 SEEN = (H200, X86, H100_LAST, X86_LAST, X86_CPU_LAST)
 SEEN_ARM, SEEN_ARM_GRID = (*SEEN, EMULATED), (*SEEN, EMULATED_GRID)
-#: Without the older torch, in which a known defect always warns, and with it.
-SEEN_NEW_GRID = (H200_GRID, X86_CPU_GRID, EMULATED_GRID)
-SEEN_GRID = (H200_OLDER, *SEEN_NEW_GRID)
-COMPANIONS = (H100_LAST, X86_LAST, EMULATED)
+SEEN_GRID = (*H200S, X86_CPU_GRID, EMULATED_GRID)
+COMPANIONS = (H200_GRID, H100_LAST, X86_LAST, EMULATED)
 
 
 class Skipped(Exception):

@@ -10,7 +10,7 @@ import copy as copying
 import os
 import typing as t
 
-from ...check import EMULATED_GRID, H200_GRID, SEEN_ARM, X86_GRID, Context, Measured, check
+from ...check import EMULATED_GRID, H200S, SEEN_ARM, X86_GRID, Context, Measured, check
 from ..bounds import Cases, around_powers, as_bytes, torch
 
 REMEDY = (
@@ -90,7 +90,7 @@ def _compare_layouts(context: Context, cases: Cases) -> None:
                 cases.exactly(f"{case}, from the host into a transposed one", as_bytes(target), expected)
 
 
-@check("movement.views", devices=("cuda", "cpu"), factor=1, measured=(H200_GRID, X86_GRID, EMULATED_GRID))
+@check("movement.views", devices=("cuda", "cpu"), factor=1, measured=(*H200S, X86_GRID, EMULATED_GRID))
 def views(context: Context) -> Measured:
     """Require that views that are saved, mapped from a file, or copied together keep their numbers and their memory."""
     cases, path = Cases("the view", REMEDY), os.path.join(context.directory, f"views-{context.device}.pt")

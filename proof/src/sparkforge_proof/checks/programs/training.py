@@ -19,7 +19,7 @@ import re
 import typing as t
 import warnings
 
-from ...check import EMULATED_GRID, H200_GRID, SEEN_ARM_GRID, X86_GRID, Context, Measured, check
+from ...check import EMULATED_GRID, H200S, SEEN_ARM_GRID, X86_GRID, Context, Measured, check
 from ..bounds import UNIT_ROUNDOFF, Cases, allow_tf32, one_thread, torch
 from .recipes import ByDefinition, Recipe, draw, optimizer_of, recipes
 
@@ -319,7 +319,7 @@ OF_MANY: tuple[tuple[str, dict[str, t.Any]], ...] = (
 WEIGHTS, BLOCK, COPIES = 430, 2**16 + 3, {"cuda": 400, "cpu": 3}
 
 
-@check("training.many_weights", devices=("cuda", "cpu"), measured=(H200_GRID, X86_GRID, EMULATED_GRID))
+@check("training.many_weights", devices=("cuda", "cpu"), measured=(*H200S, X86_GRID, EMULATED_GRID))
 def many_weights(context: Context) -> Measured:
     """Step hundreds of weights at once, some of them empty and one very large, and unscale their gradients.
 
@@ -384,7 +384,7 @@ def many_weights(context: Context) -> Measured:
     return cases.result()
 
 
-@check("training.packed", devices=("cuda", "cpu"), measured=(H200_GRID, X86_GRID, EMULATED_GRID))
+@check("training.packed", devices=("cuda", "cpu"), measured=(*H200S, X86_GRID, EMULATED_GRID))
 def packed(context: Context) -> Measured:
     """Compare recurrent networks on packed sequences, whose lengths are not in order, with each sequence alone."""
     from torch.nn.utils import rnn

@@ -29,7 +29,6 @@ from ...check import (
     CRASH,
     H200S,
     SEEN_GRID,
-    SEEN_NEW_GRID,
     Context,
     Failed,
     Measured,
@@ -328,8 +327,8 @@ def _describe(name: str, value: float, most: float) -> str:
 
 
 @check("survey.float64", devices=("cuda",), seconds=120, steps=True, measured=H200S)
-@check("survey.float32", devices=("cuda", "cpu"), seconds=120, steps=True, measured=SEEN_NEW_GRID)
-@check("survey.bfloat16", devices=("cuda", "cpu"), seconds=120, steps=True, measured=SEEN_NEW_GRID)
+@check("survey.float32", devices=("cuda", "cpu"), seconds=120, steps=True, measured=SEEN_GRID)
+@check("survey.bfloat16", devices=("cuda", "cpu"), seconds=120, steps=True, measured=SEEN_GRID)
 @check("survey.float16", devices=("cuda", "cpu"), seconds=120, steps=True, measured=SEEN_GRID)
 @check("survey.complex64", devices=("cuda", "cpu"), seconds=120, steps=True, measured=SEEN_GRID)
 def in_one_format(context: Context, form: str) -> Measured:

@@ -7,7 +7,7 @@ import math
 import random
 import typing as t
 
-from ...check import X86_CPU_GRID, Context, Measured, Skipped, check
+from ...check import H200S, X86_CPU_GRID, Context, Measured, Skipped, check
 from ..bounds import Cases, functional as f, one_thread, torch
 from ..kernels import attention_grid as grid
 from ..kernels.attention_grid import FORMATS, HALF, Case
@@ -21,7 +21,7 @@ _LOST = "Compiled code skips a cast to bfloat16 and back, as is known of this to
 REMEDY = "See which attention.* and compilation.* checks fail; if none does, do not compile attention with this stack."
 
 
-@check("compilation.attention", devices=("cuda", "cpu"), seconds=300, measured=(X86_CPU_GRID,))
+@check("compilation.attention", devices=("cuda", "cpu"), seconds=300, measured=(*H200S, X86_CPU_GRID))
 def compiled_attention(context: Context) -> Measured:
     """Check flex attention with a score function and a mask of blocks at odd lengths, and attention after casts.
 
