@@ -32,6 +32,8 @@ Finding = dict[str, t.Any]
 _BUILD = "it must be built from source (C and C++ need gcc, CUDA also nvcc, Rust cargo), which was not read"
 #: A message of uv about a package whose wheels are all for other Pythons or machines.
 _OTHER_WHEELS = re.compile(r"found wheels for `([\w.-]+)` \(v?(\S+)\) with the following (\S.*?) tags?: (`[^.]+`)")
+#: uv's hint about a package that only its source would provide.
+_SOURCE_ALONE = re.compile(r"Wheels are required for `([\w.-]+)` because building from source is disabled")
 ON_CONTROLLER = ("index_url", "find_links", "uv", "cache", "proxies", "ca_certificate")
 
 
@@ -90,16 +92,17 @@ class ActionModule(AsksProgram, OnController):
                     text = f"{name} {package['version']} has no wheel for {host.platform}: {_BUILD}."
                     findings.append(_finding(name, "perhaps", "sdist", text))
         needed = [*lines.requirements, *(line for package in own for line in package["requires"])]
-        try:
-            chosen = resolve.packages(needed, host, lines.index, lines.constraints)
-        except SparkforgeError as error:
-            failed_packages = {finding["package"] for finding in findings}
-            findings += [
-                _finding(name, "no", "unresolved", error.cause)
-                for name in sorted(names | set(newest))
-                if name not in failed_packages
-            ]
-            return own, names | set(newest), findings
+        chosen, unread, cause = self._choose(needed, lines, host)
+        failed_packages = {finding["package"] for finding in findings}
+        text = f"it has no wheel for {host.platform}: {_BUILD}."
+        findings += [_finding(name, "perhaps", "sdist", text) for name in unread if name not in failed_packages]
+        if cause:
+            others = sorted((names | set(newest)) - failed_packages)
+            return (
+                own,
+                names | set(newest),
+                [*findings, *(_finding(name, "no", "unresolved", cause) for name in others)],
+            )
         for package in chosen:
             latest = newest.get(package["name"], package)
             if latest.get("wheels") and latest.get("version") != package["version"]:
@@ -107,6 +110,21 @@ class ActionModule(AsksProgram, OnController):
                 findings.append(_finding(package["name"], "perhaps", "older", text))
         rest = [self._contents(package, host, cache) for package in chosen if normalised(package["name"]) not in names]
         return [*own, *rest], names | set(newest), findings
+
+    def _choose(
+        self, needed: list[str], lines: RequirementLines, host: resolve.Target
+    ) -> tuple[list[dict[str, t.Any]], list[str], str]:
+        """Return the resolved packages, the names of those that must be built, and why nothing can be resolved."""
+        unread: list[str] = []
+        while True:
+            left_out = [f"{name}; python_version < '0'" for name in unread]
+            try:
+                return resolve.packages(needed, host, lines.index, lines.constraints, left_out), unread, ""
+            except SparkforgeError as error:
+                names = set(_SOURCE_ALONE.findall(" ".join(error.details.get("stderr", "").split()))).difference(unread)
+                if not names:
+                    return [], unread, error.cause
+                unread += sorted(names)
 
     def _newest(
         self, lines: RequirementLines, host: resolve.Target

@@ -83,6 +83,17 @@ def test_a_package_without_a_usable_wheel_is_not_a_yes(tmp_path: Path) -> None:
     assert "cp310" in results["older"]["table"]
 
 
+def test_package_without_a_wheel_does_not_hide_the_others(tmp_path: Path) -> None:
+    (tmp_path / "source-1.0.tar.gz").write_bytes(b"")
+    write_wheel(tmp_path, "plain", "1.0", {"plain.py": ""})
+    write_wheel(tmp_path, "user", "1.0", {"user.py": ""}, requires=["source>=0.5"])
+    for target in ("plain\nuser", "plain\nuser\nsource"):
+        result = inspect(tmp_path, target)
+        assert sorted(package["name"] for package in result["packages"]) == ["plain", "user"]
+        findings = [(finding["package"], finding["level"], finding["kind"]) for finding in result["findings"]]
+        assert (result["verdict"], findings) == ("perhaps", [("source", "perhaps", "sdist")])
+
+
 def test_requirement_that_its_marker_leaves_out_is_not_a_yes(tmp_path: Path) -> None:
     write_wheel(tmp_path, "decord", "0.6.0", {"decord.py": ""})
     write_wheel(tmp_path, "thing", "1.0", {"thing.py": ""})
