@@ -6,6 +6,7 @@ from __future__ import annotations
 class ModuleDocFragment:
     # A module sets its own support for each attribute; the descriptions are here.
     DOCUMENTATION = r"""
+author: The sparkforge maintainers (!UNKNOWN)
 options: {}
 notes:
   - A failure returns C(cause) and C(remedy), one sentence each. C(msg) contains both.

@@ -53,7 +53,6 @@ extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.changes
   - sparkforge.dgx_spark.root
-author: The sparkforge maintainers (!UNKNOWN)
 notes:
   - A version older than the installed one is refused.
   - Needs free space in C(/var/tmp) for the .deb.

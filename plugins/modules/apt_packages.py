@@ -62,7 +62,6 @@ extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.changes
   - sparkforge.dgx_spark.root
-author: The sparkforge maintainers (!UNKNOWN)
 notes:
   - In check mode, a package that no source offers yet is not a failure, since an earlier step may add the source;
     it is listed in RV(notes).

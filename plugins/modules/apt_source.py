@@ -47,7 +47,6 @@ options:
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.changes
-author: The sparkforge maintainers (!UNKNOWN)
 requirements:
   - gpg (package C(gpg)) on the host, unless another file already has the source
 notes:

@@ -22,7 +22,6 @@ options:
     type: str
 seealso:
   - module: sparkforge.dgx_spark.source_build
-author: The sparkforge maintainers (!UNKNOWN)
 """
 
 EXAMPLES = r"""

@@ -41,7 +41,6 @@ options:
     default: proven
 seealso:
   - module: sparkforge.dgx_spark.verify_report
-author: The sparkforge maintainers (!UNKNOWN)
 """
 
 EXAMPLES = r"""

@@ -9,7 +9,6 @@ DOCUMENTATION = r"""
 module: elf_closure_info
 short_description: List every shared library that the loader cannot find, in one pass
 version_added: "0.1.0"
-author: "The sparkforge maintainers (!UNKNOWN)"
 description:
   - Determines which file glibc's dynamic loader uses for every direct and indirect dependency of executables and shared
     libraries, and which libraries it cannot find.

@@ -49,7 +49,6 @@ options:
     default: 80
 seealso:
   - module: sparkforge.dgx_spark.fabric_netplan
-author: The sparkforge maintainers (!UNKNOWN)
 """
 
 EXAMPLES = r"""

@@ -62,7 +62,6 @@ options:
     default: {}
 seealso:
   - module: sparkforge.dgx_spark.fabric_check
-author: The sparkforge maintainers (!UNKNOWN)
 """
 
 EXAMPLES = r"""

@@ -21,7 +21,6 @@ description:
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.controller
   - sparkforge.dgx_spark.attributes
-author: The sparkforge maintainers (!UNKNOWN)
 options:
   rows:
     description:

@@ -90,7 +90,6 @@ options:
     type: path
 seealso:
   - module: sparkforge.dgx_spark.proof_publish
-author: The sparkforge maintainers (!UNKNOWN)
 """
 
 EXAMPLES = r"""

@@ -55,7 +55,6 @@ options:
     default: sparkforge-models
 seealso:
   - module: sparkforge.dgx_spark.model_info
-author: The sparkforge maintainers (!UNKNOWN)
 """
 
 EXAMPLES = r"""

@@ -75,7 +75,6 @@ options:
 seealso:
   - module: sparkforge.dgx_spark.elf_closure_info
   - module: sparkforge.dgx_spark.cuda_proof
-author: The sparkforge maintainers (!UNKNOWN)
 """
 
 EXAMPLES = r"""

@@ -34,7 +34,6 @@ options:
     default: ""
 seealso:
   - module: sparkforge.dgx_spark.guard
-author: The sparkforge maintainers (!UNKNOWN)
 """
 
 EXAMPLES = r"""

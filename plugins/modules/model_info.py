@@ -35,7 +35,6 @@ options:
     default: true
 seealso:
   - module: sparkforge.dgx_spark.hub_model
-author: The sparkforge maintainers (!UNKNOWN)
 """
 
 EXAMPLES = r"""

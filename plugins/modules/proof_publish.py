@@ -45,7 +45,6 @@ options:
     type: str
 seealso:
   - module: sparkforge.dgx_spark.cuda_proof
-author: The sparkforge maintainers (!UNKNOWN)
 """
 
 EXAMPLES = r"""

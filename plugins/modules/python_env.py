@@ -200,7 +200,6 @@ options:
     description: The paths of the wheels that the action plugin sent, by sha256. Not for use in playbooks.
     type: dict
     default: {}
-author: The sparkforge maintainers (!UNKNOWN)
 """
 
 EXAMPLES = r"""

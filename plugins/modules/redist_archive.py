@@ -11,7 +11,6 @@ DOCUMENTATION = r"""
 module: redist_archive
 short_description: Install NVIDIA's redistributable archives side by side
 version_added: "0.1.0"
-author: The sparkforge maintainers (!UNKNOWN)
 description:
   - Installs libraries such as cuDSS, cuSPARSELt and NVPL from the archives that NVIDIA publishes with a
     manifest, C(redistrib_<release>.json). One call handles all archives of a host.

@@ -51,7 +51,6 @@ options:
     type: str
     choices: [present, absent]
     default: present
-author: The sparkforge maintainers (!UNKNOWN)
 """
 
 EXAMPLES = r"""

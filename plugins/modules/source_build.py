@@ -273,7 +273,6 @@ notes:
 seealso:
   - module: sparkforge.dgx_spark.build_info
   - module: sparkforge.dgx_spark.python_env
-author: The sparkforge maintainers (!UNKNOWN)
 """
 
 EXAMPLES = r"""

@@ -11,7 +11,6 @@ DOCUMENTATION = r"""
 module: spark_info
 short_description: Observe a DGX Spark in one call
 version_added: "0.1.0"
-author: The sparkforge maintainers (!UNKNOWN)
 description:
   - Reads, in one call that changes nothing, all facts that the roles of this collection need before they act. They
     describe the GPU, driver, CUDA toolkits, operating system, memory, file systems, apt, Python, loader and clock.

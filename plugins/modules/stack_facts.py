@@ -20,7 +20,6 @@ extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.info
   - sparkforge.dgx_spark.stacks
-author: The sparkforge maintainers (!UNKNOWN)
 options:
   method:
     description:

@@ -25,7 +25,6 @@ extends_documentation_fragment:
   - sparkforge.dgx_spark.stacks
   - sparkforge.dgx_spark.stacks.upstream
   - sparkforge.dgx_spark.stacks.index
-author: The sparkforge maintainers (!UNKNOWN)
 options:
   method:
     description:

@@ -42,7 +42,6 @@ seealso:
   - module: sparkforge.dgx_spark.build_info
   - module: sparkforge.dgx_spark.fleet_status
   - module: sparkforge.dgx_spark.python_env
-author: The sparkforge maintainers (!UNKNOWN)
 """
 
 EXAMPLES = r"""

@@ -20,7 +20,6 @@ description:
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.info
-author: The sparkforge maintainers (!UNKNOWN)
 options:
   mode:
     description:

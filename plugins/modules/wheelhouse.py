@@ -11,7 +11,6 @@ DOCUMENTATION = r"""
 module: wheelhouse
 short_description: Publish the wheels that a host built, and prune those that nothing needs
 version_added: "0.1.0"
-author: The sparkforge maintainers (!UNKNOWN)
 description:
   - Writes the manifest of a stack, C(<root>/wheelhouse/<platform>/manifests/<stack>-<lock_id>.json), with which other
     hosts can install the units built here, and the simple index for pip and uv (PEP 503),

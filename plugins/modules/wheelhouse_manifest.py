@@ -24,7 +24,6 @@ extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.controller
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.info
-author: The sparkforge maintainers (!UNKNOWN)
 options:
   stack:
     description: The name of the stack.
