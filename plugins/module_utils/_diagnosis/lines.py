@@ -75,7 +75,7 @@ _LEVEL = re.compile(
 _LOGFMT = re.compile(r'(?:^|\s)(?:level|lvl)=(\w+) (?:\S+ ){0,8}?msg=(?:"((?:[^"\\]|\\.)*)"?)?')
 # A field with an error, and the wording of a program that continues without the failed part.
 _TELLS_ERROR = re.compile(r'(?:^|\s)err(?:or)?=(?!(?:""|0|[Nn]il|[Nn]ull|[Nn]one|false|<nil>)?(?:\s|$))')
-_GOES_WITHOUT = re.compile(r"\b[Ss]kip(?:s|ped|ping)?\b")
+_GOES_WITHOUT = re.compile(r"\b(?:[Ss]kip(?:s|ped|ping)?|[Ff]alling back)\b")
 _ANSIBLE = re.compile(r'"(?:msg|response|(?:module_)?std(?:err|out))": "((?:[^"\\]|\\.)+)')
 _COLOUR = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 _END = b"end of this part of the log"
@@ -347,7 +347,8 @@ def error_class(raw: str, below: t.Callable[[], str]) -> tuple[int, str]:
     )
     follows = TRACEBACK in line.text or bool(_WEAK.search(line.text))
     if not (is_error or follows or line.level == IN_FIELD or _PERHAPS.search(line.text) or line.level in _QUIET):
-        return int(bool(_LOOSE.search(line.text)) and not _AGAIN.search(line.text)), line.text
+        goes_on = _AGAIN.search(line.text) or _GOES_WITHOUT.search(line.text)
+        return int(bool(_LOOSE.search(line.text)) and not goes_on), line.text
     window = lines_of_process(below())
     if is_tried_again(window):
         return -1, ""

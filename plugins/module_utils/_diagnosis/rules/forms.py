@@ -14,7 +14,9 @@ keys =
     nvironment variable not found
     KeyError: '
     in __getitem__
+    requires
 pattern =
+    (?:Error|Exception): [^\n]{3,80}? requires (?P<variable6>[A-Z][A-Z0-9]*(?:_[A-Z0-9]+){2,})(?: to be set)?\.?\s*$
     (?<![\w.{$-])(?P<variable1>[A-Z][A-Z0-9]*_[A-Z0-9_]+)'?(?: environment variable)? (?:is |was |has )?(?:not (?:been
     + )?set|unset)\b
     [Ee]nvironment variable:? '?(?P<variable2>[A-Z][A-Z0-9_]{3,})'? (?:is |was )?(?:not (?:set|found|defined)|missing

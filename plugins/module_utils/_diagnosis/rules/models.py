@@ -44,8 +44,12 @@ remedy = Lower --max-running-requests, --chunked-prefill-size or the context, or
     has the memory.
 
 [world-size]
-keys = is larger than the number of available GPUs
-pattern = World size \((?P<size>\d+)\) is larger than the number of available GPUs \((?P<gpus>\d+)\)
+keys =
+    is larger than the number of available GPUs
+    exceeds available GPUs
+pattern =
+    World size \((?P<size>\d+)\) is larger than the number of available GPUs \((?P<gpus>\d+)\)
+    [Tt]ensor parallel size \((?P<size2>\d+)\) exceeds available GPUs \((?P<gpus2>\d+)\)
 cause = vLLM was asked for {size} GPUs, and this host has {gpus}: a Spark has one.
 remedy = On one Spark set --tensor-parallel-size 1; for two start it on both (Ray, or --nnodes 2 --node-rank with
     --master-addr), with --distributed-executor-backend ray or mp as its page of several hosts says.

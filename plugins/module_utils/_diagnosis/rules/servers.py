@@ -670,8 +670,11 @@ keys =
     getting device memory
     GetMemoryInfo
     No GPU memory values found
+    GPU memory telemetry
+    NVIDIA numeric field
 pattern =
     (NVMLError_NotSupported)
+    (Could not read valid GPU memory telemetry|invalid NVIDIA numeric field)
     Error: (No GPU memory values found)
     (?:[Mm]emory info|getting device memory|GetMemoryInfo)[^\n:]{0,60}[:(] ?'?(?:\w*ERROR_)?((?i:not[ _]supported))
     Error: (?:invalid literal for int\(\) with base 10|could not convert string to float): ('\[?(?:N/A|Not
