@@ -533,6 +533,11 @@ for name in ("ormqr", "linalg.householder_product", "linalg.solve"):
     assert printed(healthy, program) == ["[1, 1, 9]", "[1, 1, 9]", "[9, 9, 9]"]
 
 
+def test_weight_decay_cancels_no_first_gradient(run: Runner) -> None:
+    """With this seed, the first gradient of a weight was drawn as 0.1 times the weight, except for 2e-6 of it."""
+    assert run("cpu.survey.optimizers", limits={"seed": 34951525})["cpu.survey.optimizers"][0] == "pass"
+
+
 def test_size_beyond_memory_is_skipped_with_missing_amount(run: Runner) -> None:
     status, reason = run("cpu.sizes.elements", limits={"memory_share": 1e-6})["cpu.sizes.elements"]
     assert status == "skip"

@@ -196,6 +196,8 @@ def all_optimizers(context: Context) -> Measured:
     weights = [torch.randn(shape, generator=generator) for shape in shapes]
     steps = training.OPTIMIZER_STEPS
     gradients = [[torch.randn(shape, generator=generator) for shape in shapes] for _step in range(steps)]
+    # If weight decay cancelled a first gradient, the first step would be as long as others, but follow its rounding.
+    gradients[0] = [first + first.sign() * weight.abs() for first, weight in zip(gradients[0], weights)]
     refused, left_out = 0, 0
     for info in _listed("common_optimizers", "optim_db"):
         if info.name in OPTIMIZERS_LEFT_OUT:
