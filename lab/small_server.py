@@ -14,6 +14,7 @@ import argparse
 import hashlib
 import http.server
 import json
+import math
 import queue
 import random
 import threading
@@ -45,6 +46,9 @@ FAULTS = {
     "stop": "stop is ignored",
     "drafts": "every third token is an unverified draft",
     "tokenizer": "texts get another first token",
+    "cut_off": "no answer has more than 12 tokens",
+    "stream_only": "every answer is streamed",
+    "nan": "every log-probability behind token 40 is NaN",
 }
 
 
@@ -227,7 +231,7 @@ class Engine:
         """Choose the next token, or end the text."""
         options = sequence.options
         count = len(sequence.ids) - sequence.prompt
-        limit = options["max_tokens"] + (self.fault == "max_tokens")
+        limit = min(options["max_tokens"] + (self.fault == "max_tokens"), 12 if self.fault == "cut_off" else 1 << 20)
         text = self.tokenizer.decode(sequence.ids[sequence.prompt :])
         ends = {*options["stop_token_ids"], *(() if options["ignore_eos"] else (self.config["eos_token_id"],))}
         is_stopped = any(word in text for word in options["stop"]) and self.fault != "stop"
@@ -342,7 +346,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             "presence_penalty": asked.get("presence_penalty", 0),
         }
         sequence = self.engine.answer(ids, options)
-        if asked.get("stream"):
+        if asked.get("stream") or fault == "stream_only":
             text = self.text(sequence)
             events = [{"choices": [{"text": text}]}]
             self.send(200, "".join(f"data: {json.dumps(event)}\n\n" for event in events).encode() + b"data: [DONE]\n\n")
@@ -370,6 +374,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             for row in rows
         ]
         lp = [None if row is None else float(row[token]) for row, token in zip(rows, tokens, strict=True)]
+        if self.engine.fault == "nan":
+            lp[40:] = [math.nan] * len(lp[40:])
         if chat:
             choice["message"] = {"role": "assistant", "content": text}
             choice["token_ids"] = tokens

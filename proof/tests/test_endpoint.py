@@ -107,11 +107,37 @@ def test_fault_is_caught_with_its_cause(python: Path, file: Path, model: Path, t
     assert row["remedy"] and result.returncode in (cli.WRONG_NUMBER, cli.FAILED)
 
 
+#: For a server that is compared with a sound one of the same model: its options, the exit status, and a part of the
+#: output.
+AGAINST: dict[str, tuple[tuple[str, ...], int, str]] = {
+    "sound": ((), cli.PROVEN, "proven "),
+    "float32": (("--dtype", "float32"), cli.PROVEN, "proven "),
+    "nan": (("--fault", "nan"), cli.WRONG_NUMBER, "are not numbers"),
+    "cut_off": (("--fault", "cut_off"), cli.FAILED, "cut an answer off: 12 of "),
+    "stream_only": (("--fault", "stream_only"), cli.REFUSED, "streams its answer although"),
+}
+
+
+@pytest.mark.parametrize("case", AGAINST)
+def test_two_servers_of_a_model(python: Path, file: Path, model: Path, case: str) -> None:
+    options, status, text = AGAINST[case]
+    with served(python, model, *options) as url, served(python, model) as other:
+        result = run(python, file, url, "--against", other, "--seed", 5, "--longest", 130)
+    assert result.returncode == status and text in result.stdout + result.stderr, result.stdout + result.stderr
+
+
+def test_two_servers_with_different_weights(python: Path, file: Path, model: Path, tmp_path: Path) -> None:
+    make(python, "llama", tmp_path / "other", 9)
+    with served(python, tmp_path / "other") as url, served(python, model) as other:
+        result = run(python, file, url, "--against", other, "--seed", 5, "--longest", 130)
+    assert result.returncode == cli.WRONG_NUMBER and "All numbers of the two servers differ" in result.stdout
+
+
 def test_every_fault_has_a_check() -> None:
     # Parse the file instead of importing it, because torch is not installed here.
     module = ast.parse((CHECKOUT / "lab/small_server.py").read_text())
     assigned = {ast.unparse(node.targets[0]): node.value for node in module.body if isinstance(node, ast.Assign)}
-    assert set(CAUGHT) == set(ast.literal_eval(assigned["FAULTS"]))
+    assert {*CAUGHT, *AGAINST} - {"sound", "float32"} == set(ast.literal_eval(assigned["FAULTS"]))
 
 
 @pytest.mark.parametrize("family", [family for family in tiny_model.FAMILIES if family != "llama"])
