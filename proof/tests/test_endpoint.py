@@ -38,6 +38,7 @@ CAUGHT = {
     "stop": ("endpoint.stop", "server ignores stop"),
     "drafts": ("endpoint.greedy", "its speculative decoding"),
     "tokenizer": ("endpoint.tokenizer", "the server has"),
+    "nan": ("endpoint.prompt", "are not numbers"),
 }
 #: Arguments for faults that need longer texts or another format.
 MORE = {"context": ["--longest", "280"], "fp8_scale": ["--format", "fp8"]}
@@ -113,7 +114,7 @@ AGAINST: dict[str, tuple[tuple[str, ...], int, str]] = {
     "sound": ((), cli.PROVEN, "proven "),
     "float32": (("--dtype", "float32"), cli.PROVEN, "proven "),
     "nan": (("--fault", "nan"), cli.WRONG_NUMBER, "are not numbers"),
-    "cut_off": (("--fault", "cut_off"), cli.FAILED, "cut an answer off: 12 of "),
+    "cut_off": (("--fault", "cut_off"), cli.FAILED, "reports 'length' for an answer of fewer"),
     "stream_only": (("--fault", "stream_only"), cli.REFUSED, "streams its answer although"),
 }
 

@@ -149,6 +149,8 @@ def test_sound_servers_with_different_rounding_agree(seed: int) -> None:
         ("one_in_five", "itself", "contradicts itself"),
         ("drafts", "greedy", "less likely token"),
         ("nan", "itself", "are not numbers"),
+        ("capacity", "lengths", "for an answer of fewer"),
+        ("aborted", "itself", "cut an answer off"),
     ],
 )
 def test_servers_disagree(fault: str, name: str, cause: str) -> None:

@@ -157,6 +157,7 @@ class Against(Numbers):
             ("endpoint.other", True, functools.partial(self.itself, 1)),
             ("endpoint.ordinary", True, self.ordinary),
             *self.deterministic_rows(),
+            ("endpoint.lengths", False, self.lengths),
         ]
 
     def itself(self, number: int) -> Measured:

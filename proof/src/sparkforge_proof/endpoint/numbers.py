@@ -71,6 +71,17 @@ class Numbers:
             ("endpoint.greedy", False, self.greedy),
         ]
 
+    def lengths(self) -> Measured:
+        """Require that an answer that the length ended has max_tokens tokens."""
+        short = [answer for _text, answer in self.answers if answer.finish == "length" and answer.count < answer.asked]
+        expect(
+            not short,
+            f"In {len(short)} of {len(self.answers)} requests the server reports 'length' for an answer of fewer"
+            f" tokens than max_tokens{f', {short[0].count} of {short[0].asked}' if short else ''}.",
+            "Read the server's log: its context may be full.",
+        )
+        return Measured(f"{len(self.answers)} answers", "max_tokens")
+
     def prompt(self) -> Measured:
         """Check the log-probabilities of prompts, for texts of every length, requested one at a time."""
         observations = [observation for pair in self._alone for observation in pair.prompt]
