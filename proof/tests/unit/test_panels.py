@@ -10,8 +10,10 @@ import re
 from pathlib import Path
 
 import yaml
-from sparkforge_proof.checks.survey import panels
+from sparkforge_proof.checks.survey import compositions, panels
 
+#: The tables of which a run draws.
+DRAWN = ("VIEWS", "FUNCTIONS", "JOINS", "ENDS", "EXTREMA", "INTEGERS", "OPERATIONS", "COUNTS", "CHANGES")
 MECHANISMS = Path(__file__).parents[1] / "mechanisms.yml"
 
 
@@ -28,7 +30,8 @@ def test_each_table_has_its_turn_in_each_format_and_direction() -> None:
 
 def test_default_run_compiles_two_tables_and_all_in_three_weeks() -> None:
     days = [{name for name, _turn in panels.of_day(seed, False)} for seed in range(20261129, 20261129 + 21)]
-    assert {len(day) for day in days} == {2}
+    assert {len(day - {"compositions"}) for day in days} == {2} and all("compositions" in day for day in days)
+    assert days[0] == {"functions", "copies", "compositions"}
     assert set().union(*days) == set(panels.PANELS)
 
 
@@ -39,9 +42,25 @@ def test_full_run_compiles_each_table_in_each_format() -> None:
 
 
 def test_expressions_are_python() -> None:
-    for name, kind in panels.PANELS.items():
-        for text in re.split(r"[;\n]\s*", kind.table.replace("D", "0").strip()):
+    tables = {name: kind.table for name, kind in panels.PANELS.items() if kind.table}
+    tables |= {name: getattr(compositions, name) for name in DRAWN}
+    for name, table in tables.items():
+        for text in compositions.lines(table.replace("D", "0")):
             assert compile(text, name, "eval")
+
+
+def test_each_expression_is_drawn() -> None:
+    draws = [compositions.draw(str(seed), False, None) for seed in range(99)]
+    drawn = {text for draw in draws for programs in draw for steps in programs for text in steps}
+    for name in DRAWN:
+        for text in compositions.lines(getattr(compositions, name)):
+            assert re.sub(r"\bD\b", "0", text) in drawn, text
+
+
+def test_draw_depends_on_the_seed_and_avoids_expressions() -> None:
+    draw, other = (compositions.draw(seed, True, re.compile("sin")) for seed in ("1", "2"))
+    assert draw != other and draw == compositions.draw("1", True, re.compile("sin"))
+    assert "sin" not in str(draw) and draw[2] == [] and len(draw[0]) == compositions.COUNT
 
 
 def test_mechanisms_name_tables() -> None:

@@ -11,11 +11,11 @@ import typing as t
 
 from ...check import H200S, X86_CPU_GRID, Context, Measured, Skipped, check
 from ..bounds import torch
-from . import all_operators, calls, panels, variants
+from . import all_operators, calls, compositions, panels, variants
 from .comparison import Survey
 from .compilation import clean_compiler, with_graph_count
 from .conditions import Operator
-from .rounding import Computed, compute, leaves, one_line, tensors, upstream_gradients, worst_errors
+from .rounding import Computed, compute, leaves, one_line, spacing, tensors, upstream_gradients, worst_errors
 
 #: The most operations in one kernel. ptxas took more than five minutes for one that sorted and scanned many times.
 FUSED = 8
@@ -98,6 +98,7 @@ def _call(context: Context, program: panels.Program, form: str, inputs: t.Any) -
     seed = f"{context.seed} {program.name}"
     operator = Operator(program, program.name, context.device, getattr(torch, form), seed, [])
     inputs, exact, shifted = calls.reference(operator, inputs)
+    shifted = functools.partial(compositions.moved, shifted, spacing(operator.dtype))
     if program.kind.exact:
         # A step of the format would move a number to the other side of a whole number.
         shifted = functools.partial(copy.copy, exact)
@@ -108,8 +109,8 @@ def _call(context: Context, program: panels.Program, form: str, inputs: t.Any) -
 def compiled_panels(context: Context) -> Measured:
     """Compare the programs of ``panels`` in compiled graphs, and eagerly afterwards.
 
-    A run compiles two tables, in other formats, shapes or directions each week, and every seventh table for any
-    shape. ``--full`` compiles each table in each of its formats.
+    A run compiles two tables, in other formats, shapes or directions each week, and its own compositions; every seventh
+    of them for any shape. ``--full`` compiles each table in each of its formats.
     """
     outcome, allowed = Survey(), dict[str, tuple[float, float]]()
     on_cpu = context.device == "cpu"
@@ -130,12 +131,13 @@ def compiled_panels(context: Context) -> Measured:
                 if not gradients:
                     inputs = calls.without_gradients(inputs)
                 programs = panels.programs(name, form, turn, gradients, on_cpu)
-                # Code for any shape takes twice as long to generate, so that a day has every second program.
-                programs = programs[turn % 2 :: 2] if dynamic and len(programs) > 1 else programs
+                # Code for any shape takes twice as long to generate, and more if shapes change within a program.
+                share = 2 if kind.table else 4
+                programs = programs[turn % share :: share] if dynamic and len(programs) > 1 else programs
                 # All programs read the same tensors, so that the compiler fuses them.
                 group += [_call(context, program, form, inputs) for program in programs]
             for program, *_others in rounds[0]:
-                allowed[program.name] = allowed[f"{program.name}, compiled"] = panels.bounds(kind, form)
+                allowed[program.name] = allowed[f"{program.name}, compiled"] = panels.bounds(program.entry.kind, form)
             _compare(outcome, rounds, dynamic)
         measured = all_operators.judge(context, outcome, allowed, "programs")
         return with_graph_count(measured, graphs())

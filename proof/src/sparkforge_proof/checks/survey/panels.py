@@ -7,13 +7,12 @@ dozens of functions. For what the tables meet in the compiler, see ``proof/tests
 from __future__ import annotations
 
 import dataclasses
-import functools
 import math
 import re
 import types
 import typing as t
 
-from ..kernels import triton_source
+from . import compositions, expressions
 from .rounding import seed_of, spacing
 
 if t.TYPE_CHECKING:
@@ -66,7 +65,8 @@ F.nll_loss(x.log_softmax(-1), i.new_ones(len(x))); F.cross_entropy(x, y.softmax(
 F.kl_div(x.log_softmax(-1), y.softmax(-1), reduction="batchmean"); F.mse_loss(x, y); F.l1_loss(x, y)
 F.smooth_l1_loss(x, y, beta=0.3); F.huber_loss(x, y, delta=0.7); F.binary_cross_entropy_with_logits(x, y.sigmoid())
 F.soft_margin_loss(x, y.detach().sign()); F.poisson_nll_loss(x * 0.1, y.abs()); F.cosine_similarity(x, y, 1)
-x[:9, :9].trace()
+x[:9, :9].trace(); [(z := x.new_full(x.shape, 2.0)), custom.scale_(z, 3), (z * x).mean(1)][-1]
+F.adaptive_avg_pool1d(x[None, :9], 1501)[0].sum(1)
 """
 #: Copies of numbers: views, joins, parts, padding, and selections by index. Each result must be exact.
 COPIES = """
@@ -166,7 +166,9 @@ F.linear(x, y[:5]) + F.linear(x, y[:5], y[:5, 0]); [F.linear(x, w) for w in y.sp
 torch.cat([F.linear(x, y), x], 1); F.linear(torch.cat([x, y], 1), torch.cat([y, x], 1)); x.t()[1:] @ y
 torch.bmm(x.unflatten(1, (-1, 4)).transpose(0, 1), y.unflatten(1, (-1, 4)).permute(1, 2, 0))
 torch.einsum("ij,kj->ki", x, y).softmax(-1); torch.einsum("bij,bkj->bik", q[0], k[0]); torch.matmul(q, k.mT)[:, ::2]
-q.transpose(1, 2).flatten(2) @ q.new_ones(q.shape[1] * q.shape[3], 3)
+q.transpose(1, 2).flatten(2) @ q.new_ones(q.shape[1] * q.shape[3], 3); x.t() @ y @ x.t() * 0.1; cast(x, F.linear, x, y)
+F.linear(x, y.trunc().repeat(2, 1)[:33].to(torch.int8).to(x.dtype)) * 0.5
+[(s := y[:6].chunk(6)), *[x := (norm(x) * (1 + s[k]) + s[k + 1]) * s[k + 2] for k in (0, 3)]][-1]
 """
 #: Attention in the forms that the compiler replaces by one operator, and in others.
 ATTENTION = """
@@ -235,6 +237,7 @@ F.fractional_max_pool2d(x.float(), 2, output_size=(3, 4), _random_samples=y.deta
 F.max_pool2d(x.to(memory_format=torch.channels_last), 3, 2, 1); x.flatten(1).max(1); x.roll((1, 2), (2, 3)).flip(1)
 F.pad(x, (1, 1, 1, 1), "circular")[:, :, 2:, :-2] * 2; F.pad(x, (1, 2, 1, 0), "reflect"); F.pad(x, (3, 0, 1, 2))
 write(x, lambda z: z[:, 1, ::2].mul_(2)); F.pixel_unshuffle(x[:, :, :8, :8], 2); x.to(memory_format=torch.channels_last)
+F.interpolate(x.flatten(2), scale_factor=4); F.interpolate(x, scale_factor=1.37)
 """
 #: Expressions with a transposed order of memory. Fused with a reduction, torch 2.13's vectorised code for CPUs writes
 #: beyond its tensors (pytorch#196681).
@@ -283,6 +286,8 @@ PANELS = {
     "calls": Panel(CALLS),
     "pictures": Panel(PICTURES, IMAGES, forms=FORMS[:2]),
     "pools": Panel(POOLS, IMAGES, exact=True, forms=FORMS[:2]),
+    # A run's own; see :mod:`compositions`.
+    "compositions": Panel(""),
 }
 #: Rows of panels. A default run compiles a table of two of these rows, other ones each day; a full run compiles all
 #: tables. On an H200, a table took about 30 core-seconds.
@@ -297,92 +302,15 @@ TURNS = (
 )
 
 
-def _again(function: t.Callable[[torch.Tensor], torch.Tensor], x: torch.Tensor) -> torch.Tensor:
-    """Return a function's result; in the backward pass, its inner results are computed again."""
-    from torch.utils.checkpoint import checkpoint
-
-    return t.cast("torch.Tensor", checkpoint(function, x, use_reentrant=False))
-
-
-def _kept(x: torch.Tensor, share: float) -> torch.Tensor:
-    """Return a tensor, divided as by dropout; its gradient is a constant if dropout drops the same numbers backward."""
-    import torch
-
-    kept = torch.nn.functional.dropout(x, share)
-    return torch.where(kept == 0, x / (1 - share), kept)
-
-
-def _likely(numbers: torch.Tensor, mean: float, variance: float) -> list[torch.Tensor]:
-    """Tell whether random numbers have a mean and a variance, differ, and are not correlated with their neighbours."""
-    size, numbers = 6 / len(numbers) ** 0.5, numbers - mean
-    products = (numbers[1:] * numbers[:-1]).mean().abs()
-    return [numbers.mean().abs() < size, (numbers.var() / variance - 1).abs() < 2 * size, products < variance * size]
-
-
-@functools.cache
-def _library() -> t.Any:
-    """Return the definitions of the operators ``custom.scaled`` and ``custom.scale_``."""
-    import torch
-
-    library = torch.library.Library("sparkforge_proof", "DEF")
-    library.define("scaled(Tensor x, float factor) -> Tensor")
-    library.define("scale_(Tensor(a!) x, float factor) -> ()")
-    library.impl("scaled", lambda x, factor: x * factor, "CompositeExplicitAutograd")
-    library.impl("scale_", lambda x, factor: (x.mul_(factor), None)[1], "CompositeExplicitAutograd")
-    torch.library.register_autograd(
-        "sparkforge_proof::scaled",
-        lambda ctx, gradient: (gradient * ctx.factor, None),
-        setup_context=lambda ctx, inputs, output: setattr(ctx, "factor", inputs[1]),
-    )
-    return library
-
-
-@functools.cache
-def _kernel() -> t.Any:
-    import triton
-
-    return triton.jit(triton_source.double)
-
-
-def functions() -> dict[str, t.Any]:
-    """Return the functions that the tables call, by name."""
-    import torch
-
-    _library()
-
-    def doubled(x: torch.Tensor) -> torch.Tensor:
-        """Return twice a tensor; on a GPU, a kernel in Triton computes it, and then adds as much in place."""
-        if not x.is_cuda:
-            return x * 2
-        result = torch.empty_like(x)
-        kernel[(-(-x.numel() // 64),)](x, result, x.numel(), BLOCK=64)
-        return result
-
-    kernel: t.Any = _kernel() if torch.cuda.is_available() else None
-
-    def rows(*tensors: torch.Tensor) -> list[torch.Tensor]:
-        """Return tensors with the second and the third dimension exchanged, as models hold queries, keys and values."""
-        return [tensor.permute(0, 2, 1, 3) for tensor in tensors]
-
-    return {
-        "rows": rows,
-        "again": _again,
-        "kept": _kept,
-        "likely": _likely,
-        "custom": torch.ops.sparkforge_proof,
-        "doubled": doubled,
-    }
-
-
 class Program:
     """Several expressions that are called like one of the catalogue's operators."""
 
-    def __init__(self, name: str, kind: Panel, expressions: t.Sequence[str]) -> None:
-        functions = [re.findall(r"\.(\w+)\(", text) or [text] for text in expressions[:NAMED]]
-        functions += [["more"]] if len(expressions) > NAMED else []
+    def __init__(self, name: str, kind: Panel, texts: t.Sequence[str], steps: t.Sequence[t.Any] = ()) -> None:
+        functions = [re.findall(r"\.(\w+)\(", text) or [text] for text in texts[:NAMED]]
+        functions += [["more"]] if len(texts) > NAMED else []
         # A name ends at its first comma; see :func:`all_operators.judge`.
         self.name = f"{name} ({' > '.join(' '.join(dict.fromkeys(each)) for each in functions)})".replace(",", "")
-        self.kind, self.steps = kind, list(map(_compiled, expressions))
+        self.kind, self.steps = kind, list(steps or map(expressions.compiled, texts))
         # A sum of terms that cancel is compared with numbers of this size.
         self.op, self.scale = self, 0.0 if kind.exact else 1.0
 
@@ -392,46 +320,13 @@ class Program:
         return [*results, inputs[0]] if self.kind.changes else results
 
 
-def _compiled(text: str) -> t.Any:
-    import torch
-
-    names = {"torch": torch, "math": math, "F": torch.nn.functional, "write": _write, "bits": _bits, "signs": _signs}
-    names |= {"weights": _weights, **functions()}
-    return eval(f"lambda x, y, i, q=None, k=None, v=None, m=None: {text}", names)  # noqa: S307 - the tables above are the only source
-
-
-def _write(x: torch.Tensor, change: t.Callable[[torch.Tensor], t.Any]) -> torch.Tensor:
-    """Return a copy of a tensor after a function has changed it in place."""
-    copy = x.clone()
-    change(copy)
-    return copy
-
-
-def _bits(x: torch.Tensor) -> torch.dtype:
-    import torch
-
-    return {2: torch.int16, 4: torch.int32, 8: torch.int64}[x.element_size()]
-
-
-def _signs(x: torch.Tensor) -> torch.Tensor:
-    """Return the sign bits of numbers except NaN, through a view in another format."""
-    return (x.view(_bits(x)) < 0) & ~x.isnan()
-
-
-def _weights(x: torch.Tensor, outputs: int, inputs: int, size: int) -> torch.Tensor:
-    """Return constant weights of a convolution."""
-    import torch
-
-    values = torch.linspace(-1, 1, outputs * inputs * size**2, dtype=x.dtype, device=x.device)
-    return values.view(outputs, inputs, size, size)
-
-
 def of_day(seed: int, full: bool) -> list[tuple[str, int]]:
     """Return the names of the panels of a run, each with a number that selects its format, shape and direction."""
     if full:
         return [(name, seed + form) for name, kind in PANELS.items() for form in range(len(kind.forms))]
     week, rows = seed // len(TURNS), [(2 * seed + number) % len(TURNS) for number in range(2)]
-    return [(TURNS[row][week % len(TURNS[row])], week // len(TURNS[row]) + row) for row in rows]
+    tables = [(TURNS[row][week % len(TURNS[row])], week // len(TURNS[row]) + row) for row in rows]
+    return [*tables, ("compositions", seed)]
 
 
 def programs(name: str, form: str, turn: int, together: bool, on_cpu: bool) -> list[Program]:
@@ -441,11 +336,31 @@ def programs(name: str, form: str, turn: int, together: bool, on_cpu: bool) -> l
     :param on_cpu: whether to leave out expressions of ``TRANSPOSING`` in tables with reductions.
     """
     kind = PANELS[name]
+    if kind is PANELS["compositions"]:
+        return _drawn(form, turn, together, on_cpu)
     lines = re.sub(r"\bD\b", str(-(turn // 2 % 2)), kind.table.strip()).splitlines()
     parts = [re.split(r";\s*", line) for line in (["; ".join(lines)] if together or kind.changes else lines)]
     if on_cpu and kind.shapes is not MATRICES and name != "copies":
         parts = [[text for text in texts if not TRANSPOSING.search(text)] for texts in parts]
     return [Program(f"{name} {number} in {form}", kind, texts) for number, texts in enumerate(parts) if texts]
+
+
+def _drawn(form: str, turn: int, together: bool, on_cpu: bool) -> list[Program]:
+    """Return the programs that are drawn for a turn; those with gradients as one."""
+    # A custom operator that changes its argument has no gradient.
+    avoided = [*(["scale_"] if together else []), *([TRANSPOSING.pattern] if on_cpu else [])]
+    draws = compositions.draw(f"{turn} {form}", together, re.compile("|".join(avoided) or "$^"))
+    exact = Panel("", exact=True)
+    kinds = (PANELS["compositions"], exact, dataclasses.replace(exact, changes=True))
+    made: list[Program] = []
+    for kind, drawn in zip(kinds, draws):
+        groups = [drawn] if together and not kind.exact else [[texts] for texts in drawn]
+        for group in groups:
+            texts = [text for texts in group for text in texts]
+            made.append(
+                Program(f"compositions {len(made)} in {form}", kind, texts, list(map(compositions.Composition, group)))
+            )
+    return made
 
 
 def bounds(kind: Panel, form: str) -> tuple[float, float]:
