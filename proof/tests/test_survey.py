@@ -533,6 +533,17 @@ for name in ("ormqr", "linalg.householder_product", "linalg.solve"):
     assert printed(healthy, program) == ["[1, 1, 9]", "[1, 1, 9]", "[9, 9, 9]"]
 
 
+def test_index_of_masked_limit_is_left_out(healthy: Environment) -> None:
+    """Masked elements are replaced by the limit of the format, and the first of equal numbers is returned."""
+    program = """
+import torch
+from sparkforge_proof.checks.survey import operator_bounds
+print(torch.masked.argmin(torch.tensor([5, 127], dtype=torch.int8), 0, mask=torch.tensor([False, True])).item())
+print(bool(operator_bounds.left_out("masked.argmin, limits")), bool(operator_bounds.left_out("masked.argmin, large")))
+"""
+    assert printed(healthy, program) == ["0", "True False"]
+
+
 def test_weight_decay_cancels_no_first_gradient(run: Runner) -> None:
     """With this seed, the first gradient of a weight was drawn as 0.1 times the weight, except for 2e-6 of it."""
     assert run("cpu.survey.optimizers", limits={"seed": 34951525})["cpu.survey.optimizers"][0] == "pass"

@@ -67,6 +67,7 @@ LEFT_OUT: dict[str, str] = {
         for name in ("unbind", "unbind_copy")
         for size in ("wide", "long", "batch")
     },
+    **dict.fromkeys(("masked.argmax, limits", "masked.argmin, limits"), "a masked element is as large as the limit"),
     "masked.logsumexp, limits": "it converts numbers to integers that cannot hold them, which is undefined",
     "nn.functional.gelu, infinite": "torch 2.13's CPU kernel of bfloat16 makes a NaN of an infinity",
     "torch.ops.aten._scaled_dot_product_flash_attention_for_cpu, transposed": "it reads these wrong: pytorch#187506",
