@@ -13,6 +13,7 @@ import json
 import os
 import re
 import subprocess
+import tempfile
 import typing as t
 
 #: Marks the start of a line that continues the previous line of the log: after a carriage return, or where a line that
@@ -123,9 +124,8 @@ def split(part: bytes) -> list[tuple[int, bytes]]:
 
 def pieces(part: bytes, output: bytes | None) -> t.Iterator[tuple[bytes, list[tuple[int, bytes]]]]:
     """Yield a part of a log in pieces, each with its lines in the ``output`` of :func:`grep`, or with all of them."""
-    rows = iter(split(part))
-    if output is not None:
-        rows = ((int(at), row[:-1]) for at, _colon, row in (line.partition(b":") for line in io.BytesIO(output)))
+    columns = (line.partition(b":") for line in io.BytesIO(output or b""))
+    rows = iter(split(part)) if output is None else ((int(at), row[:-1]) for at, _colon, row in columns)
     start, row = 0, next(rows, None)
     while start < len(part):
         end = part.find(b"\n", start + _PIECE) + 1 or len(part)
@@ -141,10 +141,13 @@ def grep(part: bytes, keys: tuple[bytes, ...]) -> bytes | None:
     """Return the lines of a part that contain a key, each with its offset and a colon, or None if grep cannot tell."""
     # Only GNU's grep searches for all keys at once, and only it has the option --no-ignore-case.
     command = [b"grep", b"--no-ignore-case", b"-abE", b"-e", _patterns(keys)]
+    environment = {**os.environ, "LC_ALL": "C"}
     try:
-        # Without the additional line, no match would have the same status as the wrong usage of another grep.
-        log, environment = part + b"\n" + _END, {**os.environ, "LC_ALL": "C"}
-        return subprocess.run(command, input=log, capture_output=True, env=environment, check=True).stdout
+        with tempfile.TemporaryFile() as log:
+            # Without the additional line, no match would have the same status as the wrong usage of another grep.
+            log.writelines((part, b"\n", _END))
+            log.seek(0)
+            return subprocess.run(command, stdin=log, capture_output=True, env=environment, check=True).stdout
     except (OSError, subprocess.CalledProcessError):
         return None
 

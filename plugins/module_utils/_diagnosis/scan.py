@@ -9,7 +9,6 @@ known defects first, then kinds of failures, then messages that any failure may 
 from __future__ import annotations
 
 import collections
-import concurrent.futures
 import functools
 import itertools
 import re
@@ -42,11 +41,10 @@ _NEW_LINE = 3
 # of a traceback.
 _AROUND = 3 * LINES
 _AFTER = 300
-# The number of bytes before the helpers that run grep take part, their number, and the number of bytes to pass to a
-# helper at once, to search for the end of a traceback, and to keep around a line.
+# The number of bytes to read before grep takes part, and the number of bytes to pass to it at once, to search for the
+# end of a traceback, and to keep around a line.
 _LARGE = 8 << 20
-_HELPERS = 1
-_PART = 6 << 20
+_PART = 8 << 20
 _CONTEXT = 64 << 10
 _EXCERPT = LINES * LINE
 # The maximum number of different words, and of different lines without their digits, to remember.
@@ -205,12 +203,9 @@ class _Scan:
 
     def __init__(self) -> None:
         self._buffer = b""
-        # The number of bytes read, and those after the parts.
+        # The number of bytes read, and those that are not in the buffer yet.
         self._size = 0
         self._pending = bytearray()
-        # The parts after the buffer, with their lines that contain keys if the log is large.
-        self._parts: collections.deque[tuple[bytes, t.Any]] = collections.deque()
-        self._helper = concurrent.futures.ThreadPoolExecutor(_HELPERS)
         # The number of the buffer's first line.
         self._number = 1
         # For each word, the keys without digits whose anchors it contains.
@@ -232,20 +227,16 @@ class _Scan:
     def feed(self, data: bytes) -> None:
         self._pending += data
         self._size += len(data)
-        is_large = self._size > _LARGE
-        if len(self._pending) >= (_PART if is_large else lines.CHUNK):
-            self._add_part(is_large)
-            if len(self._parts) > _HELPERS * is_large:
-                self._take_part()
+        if len(self._pending) >= (_PART if self._size > _LARGE else lines.CHUNK):
+            self._take_part()
 
     def finish(self) -> Diagnosis:
-        self._add_part(is_last=True)
-        while self._parts:
-            self._take_part(is_last=True)
-        self._helper.shutdown()
+        self._take_part(is_last=True)
+        self._search(len(self._buffer))
         return self._diagnosis()
 
-    def _add_part(self, is_large: bool = False, is_last: bool = False) -> None:
+    def _take_part(self, is_last: bool = False) -> None:
+        """Search the buffer and the complete pending lines, except the last ones, which others may follow."""
         # After a power loss, unsynced parts of a log may read as zeros.
         data = bytes(self._pending)
         self._pending.clear()
@@ -256,23 +247,16 @@ class _Scan:
             # A progress line that a terminal would overwrite counts as a line, but keeps the number of its log line.
             data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n\x1e")
         if _has_long_line(data):
-            rows = ((row[at : at + LINE] for at in range(0, len(row) or 1, LINE)) for row in data.split(b"\n"))
-            data = b"\n".join(map(b"\n\x1e".join, rows))
+            cut = ((row[at : at + LINE] for at in range(0, len(row) or 1, LINE)) for row in data.split(b"\n"))
+            data = b"\n".join(map(b"\n\x1e".join, cut))
         end = len(data) if is_last else data.rfind(b"\n") + 1
         part = data[:end]
         self._pending += data[end:] + rest
-        keys = tuple(key for key in _BY_KEY if self._tries[key] < _TRIES) if is_large else ()
-        self._parts.append((part, self._helper.submit(lines.grep, part, keys) if keys else None))
-
-    def _take_part(self, is_last: bool = False) -> None:
-        """Search the buffer and the part after it, except the last lines, which another part may follow."""
-        part, search = self._parts.popleft()
-        for piece, rows in lines.pieces(part, search.result() if search else None):
+        keys = tuple(key for key in _BY_KEY if self._tries[key] < _TRIES) if self._size > _LARGE else ()
+        for piece, rows in lines.pieces(part, lines.grep(part, keys) if keys else None):
             self._index(rows)
             self._buffer += piece
             self._search(self._lines_before(len(self._buffer), _AFTER))
-        if is_last and not self._parts:
-            self._search(len(self._buffer))
 
     def _lines_before(self, position: int, count: int) -> int:
         """Return where the ``count`` lines before ``position`` start, or 0 if there are fewer."""
