@@ -56,7 +56,7 @@ for name in job["tables"]:
     programs = panels.programs(name, form, job["turn"], False, True)
     sample = calls.without_gradients(panels.sample(kind, form, "cpu", name, False))
     graph = torch.compile(lambda *inputs: [program(*inputs) for program in programs], fullgraph=True, dynamic=dynamic)
-    if kind.changes or name == "calls":
+    if kind.changes or name in ("calls", "compositions"):
         _results, code = run_and_get_code(graph, sample.input, *sample.args)
     else:
         # The backward pass has code of its own.
