@@ -43,7 +43,7 @@ torch.where(x > y, a + x * y, a); torch.where(y > 0, a, b); a + b * x; a.lerp(b,
 sum([z for z in torch.cat([a, b, x], -1).unbind(-1)[:9]])[None] * 0.125; torch.addcmul(a, b, x, value=0.5)
 again(lambda z: z.sin() * b, a); custom.scaled(a, 2) + b
 write(a, lambda z: z[1:].add_(b[:-1])); write(a, lambda z: z[..., ::2].mul_(b[..., ::2]))
-[(z := a + 1), custom.scale_(z, 3), z + b][-1]; a.slice_scatter(b[1:], 0, 1); a.masked_fill(x > 0.5, 0.25) + b
+[(z := a + 1), custom.scale_(z, 3), z + b][-1]; a.masked_fill(x > 0.5, 0.25) + b
 a.index_add(-1, i, b[..., : len(i)]); a.scatter_add(-1, i.expand(*a.shape[:-1], len(i)), b[..., : len(i)])
 torch.cat([torch.where(torch.cat([x > 0, y > 0], -1), torch.cat([a, b], -1), 0.5), a], -1); a[..., i] * 2 + b[..., i]
 [z * (x > k) + b for k, z in enumerate(torch.stack([a, b, x]).unbind())][1]
