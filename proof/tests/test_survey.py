@@ -182,7 +182,7 @@ def test_survey_without_numpy_counts_operators_and_gradients(run: Runner) -> Non
 CALLED_AGAIN = """
 import torch
 from sparkforge_proof.checks.survey import panels
-panels.of_day = lambda seed, full: [("functions", 0)]
+panels.of_day = lambda seed, full, part: [("functions", 0)]
 counts = []
 def compile(graph, **options):
     if any("atan2" in program.name for program in graph.__closure__[0].cell_contents):

@@ -70,7 +70,7 @@ MANY_CORES = 8
 LANES = {
     "cuDNN": ("attention.cudnn",),
     "attention": ("attention.",),
-    "compiled attention": ("compilation.attention",),
+    "compiled attention": ("compilation.attention", "compilation.compositions"),
     "compiled tables": ("compilation.panels",),
     "survey in float32": ("survey.float32",),
     "survey in float64": ("survey.float64", "survey.optimizers", "survey.pairs_integers"),

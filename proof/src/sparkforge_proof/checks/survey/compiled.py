@@ -106,25 +106,26 @@ def _call(context: Context, program: panels.Program, form: str, inputs: t.Any) -
 
 
 @check("compilation.panels", devices=("cuda", "cpu"), seconds=300, steps=True, measured=(*H200S, X86_CPU_GRID))
-def compiled_panels(context: Context) -> Measured:
-    """Compare the programs of ``panels`` in compiled graphs, and eagerly afterwards.
+@check("compilation.compositions", devices=("cuda", "cpu"), seconds=300, steps=True)
+def compiled_panels(context: Context, part: str) -> Measured:
+    """Compare the programs of ``panels``, or those that the seed composes, in compiled graphs, and eagerly afterwards.
 
-    A run compiles two tables, in other formats, shapes or directions each week, and its own compositions; every seventh
-    of them for any shape. ``--full`` compiles each table in each of its formats.
+    A run compiles two tables, in other formats, shapes or directions each week, and every seventh of them for any
+    shape. ``--full`` compiles each table in each of its formats.
     """
     outcome, allowed = Survey(), dict[str, tuple[float, float]]()
     on_cpu = context.device == "cpu"
     with all_operators.survey_settings(context.device), clean_compiler(context) as graphs:
-        for name, turn in panels.of_day(context.seed, context.full):
+        for name, turn in panels.of_day(context.seed, context.full, part):
             kind = panels.PANELS[name]
             form, dynamic = kind.forms[turn % len(kind.forms)], turn % len(panels.TURNS) == 0
             gradients = bool(turn // 2 % 2) and not kind.exact and not kind.changes
             # On a CPU, torch 2.13 computes wrong gradients of pictures that are fused with others.
             gradients = gradients and not (on_cpu and kind.shapes is panels.IMAGES)
-            part = f"{name} in {form}{', any shape' if dynamic else ''}"
-            if part in context.passed_over:
+            step = f"{name} in {form}{', any shape' if dynamic else ''}"
+            if step in context.passed_over:
                 continue
-            context.step(part)
+            context.step(step)
             rounds: list[list[Call]] = [[], []] if dynamic else [[]]
             for second, group in enumerate(rounds):
                 inputs = panels.sample(kind, form, context.device, f"{turn} {name}", bool(second))

@@ -320,13 +320,18 @@ class Program:
         return [*results, inputs[0]] if self.kind.changes else results
 
 
-def of_day(seed: int, full: bool) -> list[tuple[str, int]]:
-    """Return the names of the panels of a run, each with a number that selects its format, shape and direction."""
+def of_day(seed: int, full: bool, part: str = "panels") -> list[tuple[str, int]]:
+    """Return the names of the panels of a run, each with a number that selects its format, shape and direction.
+
+    :param part: ``compositions``, or ``panels`` for all others.
+    """
+    names = [name for name in PANELS if (name == "compositions") == (part == "compositions")]
     if full:
-        return [(name, seed + form) for name, kind in PANELS.items() for form in range(len(kind.forms))]
+        return [(name, seed + form) for name in names for form in range(len(PANELS[name].forms))]
+    if part == "compositions":
+        return [(part, seed)]
     week, rows = seed // len(TURNS), [(2 * seed + number) % len(TURNS) for number in range(2)]
-    tables = [(TURNS[row][week % len(TURNS[row])], week // len(TURNS[row]) + row) for row in rows]
-    return [*tables, ("compositions", seed)]
+    return [(TURNS[row][week % len(TURNS[row])], week // len(TURNS[row]) + row) for row in rows]
 
 
 def programs(name: str, form: str, turn: int, together: bool, on_cpu: bool) -> list[Program]:
