@@ -533,6 +533,26 @@ for name in ("ormqr", "linalg.householder_product", "linalg.solve"):
     assert printed(healthy, program) == ["[1, 1, 9]", "[1, 1, 9]", "[9, 9, 9]"]
 
 
+def test_mean_of_whole_numbers_rounds_once(healthy: Environment) -> None:
+    """The sum of numbers up to 2^40 is rounded for each term, in an order that a compiler chooses."""
+    program = """
+import torch
+from sparkforge_proof.checks.survey import expressions, panels, rounding
+kind = panels.PANELS["whole numbers"]
+(text,) = [text for text in kind.table.replace(chr(10), "; ").split("; ") if "mean" in text]
+mean, worst = expressions.compiled(text), 0.0
+for seed in range(1, 30):
+    inputs = panels.sample(kind, "int64", "cpu", f"{seed}", False)
+    result = mean(inputs.input, *inputs.args)
+    torch.Tensor.float = torch.Tensor.double
+    exact = mean(inputs.input, *inputs.args)
+    del torch.Tensor.float
+    worst = max(worst, rounding.units(result, exact, torch.float32))
+print(worst < 0.5)
+"""
+    assert printed(healthy, program) == ["True"]
+
+
 def test_heads_of_equal_gradients_are_not_compared(healthy: Environment) -> None:
     """A CPU adds nearly equal blocks to sums in bfloat16, all of which may be rounded up, as with seed 36098264."""
     program = """

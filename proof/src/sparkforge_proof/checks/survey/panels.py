@@ -147,8 +147,8 @@ x >> 1; x >> (y & 7); x // (y % 5 + 2); x // 3; x % 3; x % (y % 5 + 2); x.fmod(y
 torch.div(x, 3, rounding_mode="trunc"); x / 4; x * 0.5; x + 0.25; x > y; x <= y; x == y; x.clamp(1, 99); x.minimum(y)
 x.maximum(y); x.sign(); x.bool(); x.float() * 2; torch.where(x > y, x, y); x**2; x**3; x.sum(1)
 x.sum(0, dtype=x.dtype); x.amax(1); x.amin(0); x.argmax(1); x.argmin(0); x.max(0); x.min(1); x.prod(1, dtype=x.dtype)
-x.any(0); (x > 3).sum(1); (x != 3).all(1); x.cumsum(1); x.cumsum(0, dtype=x.dtype); x.float().mean(0); x.sort(1)[0]
-x.cummax(1)[0]; x.index_add(1, i, y); x.scatter_add(1, i.expand(x.shape), y); x.long() * 3
+x.any(0); (x > 3).sum(1); (x != 3).all(1); x.cumsum(1); x.cumsum(0, dtype=x.dtype); (x & 63).float().mean(0)
+x.sort(1)[0]; x.cummax(1)[0]; x.index_add(1, i, y); x.scatter_add(1, i.expand(x.shape), y); x.long() * 3
 x.to(torch.int32) * y.to(torch.int32); (x + y).long(); (x + y).int(); x.t().contiguous(); torch.cat([x, y], 1)[:, 1:]
 torch.arange(x.shape[1], device=x.device) * (x.long() * 10**9); F.pad(x, (1, 2), value=7); x[:, i]; x.bitwise_xor(5)
 torch.bitwise_left_shift(x.long(), 6 if x.is_cuda else 66); x.bitwise_not(); torch.gcd(x & 63, (y & 63) + 1); x.sum()
