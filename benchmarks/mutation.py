@@ -158,6 +158,7 @@ def trace(job: dict[str, t.Any]) -> dict[str, t.Any]:
                 off += calls[name]["off"]
                 calls[name] = calls[name]["calls"]
     failed = {row["name"]: row["cause"] for row in rows if row["status"] == "fail"}
+    failed |= {name: "It computed no operator." for name in filter(_surveys, job["checks"]) if not calls.get(name)}
     return {"calls": calls, "seconds": seconds, "failed": failed, "off": off}
 
 
@@ -190,8 +191,8 @@ def _traced_survey(function: t.Callable[..., t.Any], path: str) -> t.Callable[..
         try:
             # Use all operators, not just a third: a fault is judged for days when its operator is due and for others.
             with (
-                mock.patch.object(survey_operator, "compare", compare),
-                mock.patch.object(survey, "_third", lambda seed: None),
+                mock.patch.object(survey, "survey", functools.partial(survey.survey, compare=compare)),
+                mock.patch.object(survey, "_operators_of_today", lambda seed, form: None),
             ):
                 return function(context)
         finally:

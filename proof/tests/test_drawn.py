@@ -40,13 +40,25 @@ print(json.dumps(found))
 """
 
 
-def judged(healthy: Environment, tmp_path: Path, calls: dict[str, list[str]], faults: dict[str, Any]) -> dict[str, Any]:
+def judged(
+    healthy: Environment, tmp_path: Path, calls: dict[str, list[str]], faults: dict[str, Any], more: str = ""
+) -> Any:
     variables = {**os.environ, "PYTHONPATH": f"{CHECKOUT / '.collections'}:{CHECKOUT}:{CHECKOUT / 'proof/src'}"}
     arguments = json.dumps({"calls": calls, "faults": faults})
-    command = [str(healthy.python), "-c", PROGRAM, str(tmp_path), arguments]
+    command = [str(healthy.python), "-c", PROGRAM + more, str(tmp_path), arguments]
     result = subprocess.run(command, capture_output=True, text=True, env=variables, check=False)
     assert result.returncode == 0, result.stderr[-3000:]
-    return dict(json.loads(result.stdout.splitlines()[-1]))
+    return json.loads(result.stdout.splitlines()[-1])
+
+
+def test_calls_of_a_survey_are_traced(healthy: Environment, tmp_path: Path) -> None:
+    program = """
+limits = {**job["limits"], "survey": 0.3}
+traced = mutation.trace({**job, "limits": limits, "checks": ["cpu.survey.float32", "cpu.survey.float16"]})
+print(json.dumps([traced["failed"], [max(map(len, calls.values())) for calls in traced["calls"].values()]]))
+"""
+    failed, most = judged(healthy, tmp_path, {}, {}, program)
+    assert failed == {} and len(most) == 2 and min(most) > 3
 
 
 def test_faulty_operator_is_caught(healthy: Environment, tmp_path: Path) -> None:
