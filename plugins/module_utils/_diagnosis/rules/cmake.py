@@ -430,8 +430,12 @@ remedy = Read git's lines above; where the network is missing, clone it beforeha
     to it.
 
 [cmake-variable-not-found]
-keys = are set to NOTFOUND
-pattern = are set to NOTFOUND\.\s+Please set them[^\n]*\n\s*(\w+)
+keys =
+    are set to NOTFOUND
+    -NOTFOUND
+pattern =
+    are set to NOTFOUND\.\s+Please set them[^\n]*\n\s*(\w+)
+    cannot find -l(\w+)-NOTFOUND
 values =
     advice of found: CUDA_(?:CUDA|DRIVER)_LIBRARY => This is the driver's libcuda.so: for the build give a stub of the
     + toolkit

@@ -351,7 +351,7 @@ keys =
     cannot find -l
     unable to find library -l
     library not found for -l
-pattern = (?:cannot find|unable to find library|library not found for) -l(\S+?)(?::|$|\s)
+pattern = (?:cannot find|unable to find library|library not found for) -l(?!\w+-NOTFOUND)(\S+?)(?::|$|\s)
 values = as in missing-header
 cause = The linker does not find the library {found}.
 remedy = Install {part}; if it is in a directory of its own, add that to LIBRARY_PATH (in the unit's environment).
