@@ -115,7 +115,7 @@ AGAINST: dict[str, tuple[tuple[str, ...], int, str]] = {
     "float32": (("--dtype", "float32"), cli.PROVEN, "proven "),
     "nan": (("--fault", "nan"), cli.WRONG_NUMBER, "are not numbers"),
     "cut_off": (("--fault", "cut_off"), cli.FAILED, "reports 'length' for an answer of fewer"),
-    "stream_only": (("--fault", "stream_only"), cli.REFUSED, "streams its answer although"),
+    "stream_only": (("--fault", "stream_only"), cli.REFUSED, "streams its answer"),
 }
 
 

@@ -95,7 +95,7 @@ def test_stopped_run_leaves_no_process_and_no_file(file: Path, tmp_path: Path, s
         process.send_signal(stop)
         out, err = process.communicate(timeout=30)
     assert progress[0].startswith("Reading the GPU")
-    assert re.fullmatch(r"0 of 5 checks done; running cpu\.training\.\w+\n", progress[1])
+    assert re.fullmatch(r"0 of 4 checks done; running cpu\.training\.\w+\n", progress[1])
     assert (process.returncode, out) == (128 + stop, "")
     assert err.startswith(f"Stopped by {stop.name}: ") and err.count("\n") == 1
     assert (list(tmp_path.iterdir()), processes_below(tmp_path)) == ([], [])
