@@ -526,7 +526,8 @@ source = Comfy-Org/Nvidia_RTX_Nodes_ComfyUI#9
 
 [torch-replaced]
 keys = which is incompatible
-pattern = (\S+ [\d.]\S*) requires (?P<needs>torch\w*[^\s;]*)(?:; [^\n,]{0,200})?, but you have (?P<have>torch\w* \S+) which is incompatible
+pattern =
+    (\S+ [\d.]\S*) requires (?P<needs>torch[^\s;]*)[^\n,]{0,200}, but you have (?P<have>torch\w* \S+) which is
 values =
     advice of needs: .*(?:\.nv\d|\+nv|\d\+git|a0\+) => No index has the torch that it needs, which is NVIDIA's in a
     + container or was built here: start a new container of that image, or install that torch again, and build the
