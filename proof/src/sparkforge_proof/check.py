@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import math
+import os
 import time
 import typing as t
 
@@ -246,6 +247,11 @@ class Result:
 def mismatch(name: str, measured: str, bound: str, cause: str, remedy: str) -> Result:
     """Return the failure for an installation that differs from the stack."""
     return Result(name, FAIL, measured, bound, cause, remedy, reason=MISMATCH)
+
+
+def compilers() -> int:
+    """Return how many kernels a process compiles at once: one for every four cores."""
+    return max(1, len(os.sched_getaffinity(0)) // 4)
 
 
 def seed_of_date() -> int:

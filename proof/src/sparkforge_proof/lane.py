@@ -24,7 +24,7 @@ import typing as t
 from . import catalogue, endings, sampler
 from ._shared.module_utils._core import bundle, disk, phrases, processes, sanitize, unprivileged
 from ._shared.module_utils._core.errors import SparkforgeError
-from .check import BUSY, CRASH, FAIL, PASS, SKIP, SLOW, TIMEOUT, Result, mismatch
+from .check import BUSY, CRASH, FAIL, PASS, SKIP, SLOW, TIMEOUT, Result, compilers, mismatch
 from .checks.stack.device import NO_CONTEXT
 
 #: The timeout for importing torch in seconds; with a cold page cache, the import reads gigabytes from the disk.
@@ -334,15 +334,10 @@ def _identity(lanes: Lanes, directory: str, scratch: str, own: int | None) -> di
     return {"user": uid, "group": gid, "extra_groups": sorted(groups - {0})}
 
 
-#: The number of cores per process that compiles kernels.
-COMPILING_CORES = 4
-
-
 def _variables(lanes: Lanes, scratch: str) -> dict[str, str]:
     """Return the variables that activating the environment sets, and hardly any from this process."""
     receipt = lanes.reference.get("receipt") or {}
     bin_directory = os.path.dirname(lanes.python)
-    cores = len(os.sched_getaffinity(0))
     cuda = [f"/usr/local/cuda-{toolkit}/bin"] if (toolkit := lanes.reference.get("cuda_version")) else []
     variables = {
         "PATH": ":".join([bin_directory, *cuda, "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"]),
@@ -359,14 +354,14 @@ def _variables(lanes: Lanes, scratch: str) -> dict[str, str]:
         "TRITON_CACHE_DIR": os.path.join(scratch, "triton"),
         "TORCHINDUCTOR_CACHE_DIR": os.path.join(scratch, "inductor"),
         # Processes that compile kernels; they start when a program is compiled first.
-        "TORCHINDUCTOR_COMPILE_THREADS": str(max(1, cores // COMPILING_CORES)),
+        "TORCHINDUCTOR_COMPILE_THREADS": str(compilers()),
         "CUDA_CACHE_PATH": os.path.join(scratch, "cuda"),
         # Parallel lanes share the cores, so waiting threads must not spin.
         "OMP_WAIT_POLICY": "PASSIVE",
         # By default, glibc unmaps the memory of each large tensor, and the next tensor costs its page faults again.
         "MALLOC_MMAP_THRESHOLD_": str(KEPT),
         "MALLOC_TRIM_THRESHOLD_": str(KEPT),
-        "OMP_NUM_THREADS": str(max(1, cores // lanes.parallel)),
+        "OMP_NUM_THREADS": str(max(1, len(os.sched_getaffinity(0)) // lanes.parallel)),
     }
     variables.update({name: value for name, value in os.environ.items() if _INHERITED.fullmatch(name)})
     paths = [*(receipt.get("library_paths") or []), variables.get("LD_LIBRARY_PATH", "")]

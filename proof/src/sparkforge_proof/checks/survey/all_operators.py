@@ -11,7 +11,6 @@ import contextlib
 import importlib.machinery
 import itertools
 import math
-import os
 import random
 import re
 import sys
@@ -35,6 +34,7 @@ from ...check import (
     Skipped,
     Unanswered,
     check,
+    compilers,
 )
 from ..bounds import allow_tf32, torch
 from . import comparison, operator_bounds, variants
@@ -52,8 +52,6 @@ INTERFACE = (
     *"name variant_test_name supports_autograd supports_out inplace_variant sample_inputs supported_dtypes".split(),
     "supported_backward_dtypes",
 )
-#: The number of cores per thread that compiles kernels.
-COMPILING_CORES = 4
 #: Products and linear algebra, in which complex numbers have code of their own.
 _DAILY_IN_COMPLEX64 = re.compile(f"{variants.PRODUCTS.pattern}|^({variants.LIBRARIES.pattern}|addr|outer|norm)")
 _OF_OPTIMIZERS = re.compile(r"foreach_\w+_op_db$")
@@ -209,7 +207,7 @@ def _compile_ahead(
         with contextlib.suppress(Exception):  # the survey reports why there are no inputs
             sample = next(iter(operator.sample_inputs(device, dtype)))
             samples += [(operator, variants.with_layout(sample, layout) or sample) for layout in layouts(name)]
-    pool = ThreadPoolExecutor(max(1, len(os.sched_getaffinity(0)) // COMPILING_CORES))
+    pool = ThreadPoolExecutor(compilers())
     try:
         for operator, sample in samples:
             pool.submit(_call_once, operator, sample)

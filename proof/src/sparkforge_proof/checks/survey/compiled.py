@@ -98,10 +98,11 @@ def _call(context: Context, program: panels.Program, form: str, inputs: t.Any) -
     seed = f"{context.seed} {program.name}"
     operator = Operator(program, program.name, context.device, getattr(torch, form), seed, [])
     inputs, exact, shifted = calls.reference(operator, inputs)
-    shifted = functools.partial(compositions.moved, shifted, spacing(operator.dtype))
     if program.kind.exact:
         # A step of the format would move a number to the other side of a whole number.
         shifted = functools.partial(copy.copy, exact)
+    else:
+        shifted = functools.partial(compositions.moved, shifted, spacing(operator.dtype))
     return operator, f"{program.name}, compiled", inputs, exact, shifted
 
 
