@@ -112,6 +112,39 @@ cause = {found} is no package: the download failed and saved something else, suc
 remedy = Look at it with file, download it again, and compare its checksum.
 source = NVIDIA/nvidia-modprobe#2
 
+[deb-unreadable]
+keys =
+    uses unknown compression for member
+    is not a Debian format archive
+    unexpected end of file in
+    lzma error
+    zstd error
+    to decompressor pipe
+    E: Invalid archive signature
+    E: This is not a valid DEB archive
+    E: Could not read meta data from
+    dpkg: error processing
+    premature member
+pattern =
+    (?P<file1>[^\s'(]+\.deb)' (?P<why1>uses unknown compression for member '[^'\n]+'|is not a Debian format
+    + archive|has premature member)
+    (?P<why2>unexpected end of file in archive[^\n]*?) in '(?P<file2>[^'\n]+)'
+    archive '(?P<file3>[^'\n]+)'[^\n]*(?P<why3>(?:lzma|zstd|gzip) error: [^\n]+)
+    archive member from '(?P<file4>[^'\n]+)' to decompressor pipe: (?P<why4>[^\n]+)
+    E: (?P<why5>Invalid archive signature|This is not a valid DEB archive)
+    E: (?P<why6>Could not read meta data) from (?P<file5>\S+)
+    processing archive (?P<file6>\S+) \([^\n]*\n (?P<why7>cannot access archive[^\n]*)
+    processing archive (?P<file7>\S+) \([^\n]*\n [^\n]*(?P<why8>unexpected end of file or stream)
+values =
+    advice of why: uses unknown|has prem => It was packed (zstd) for a newer dpkg than this one: take the package for
+    + this release of Ubuntu or Debian
+    advice of why: cannot => Correct the path: the file is not there, or the download did not happen
+    advice of why: . => Remove it (sudo apt clean, for those of apt), look at df -h, download it again and compare its
+    + checksum; a small file is mostly an error page
+cause = The package[ {file}] cannot be read: {why}.
+remedy = {advice}.
+source = https://github.com/guillemj/dpkg/blob/main/src/deb/extract.c
+
 [apt-locked]
 keys =
     Could not get lock
@@ -125,7 +158,7 @@ pattern =
     Unable to acquire the dpkg frontend lock \((?P<lock3>[^)\n]+)\), is another process using it
     Unable to lock directory (?P<lock4>\S+)
     dpkg frontend lock was locked by another process with pid (?P<who2>\d+)
-    status database area is locked by another process
+    (?:status database area|frontend lock) is locked by another process
 cause = Another program has apt's lock[ {lock}][, which is held by process {who}].
 remedy = Wait until it ends (unattended-upgrades and the DGX updater run after boot), or let apt wait for it
     (DPkg::Lock::Timeout "600"; in /etc/apt/apt.conf.d, or sparkforge_apt_lock_timeout); do not delete the lock file.
@@ -192,6 +225,27 @@ values =
     + it in the source's Signed-By
 remedy = {advice}.
 source = NVIDIA-ISAAC-ROS/isaac_ros_dnn_inference#12
+
+[apt-key-file-broken]
+keys =
+    add_keyblock_resource
+    keydb_search
+    Unknown error executing apt-key
+    sqv returned an error code
+pattern =
+    (?P<where>https?://\S+)[^\n]*?(?P<why1>add_keyblock_resource|keydb_search|Unknown error executing apt-key)
+    (?P<why2>add_keyblock_resource|keydb_search)
+    Sub-process \S*sqv returned an error code \(1\), error message is: ?(?P<why3>[^\n]*)
+unless = NO_PUBKEY
+values =
+    advice of why: (?:add|keydb|Unknown) => Look at the file that Signed-By names (or /etc/apt/trusted.gpg.d): it is
+    + empty, an error page, or not readable for apt. Fetch the key anew (curl -fsSL URL | sudo gpg --dearmor -o FILE;
+    + sudo chmod 644 FILE)
+    advice of why: (?:) => Fetch the vendor's present key: this one is expired, of an old kind (SHA-1) or for another
+    + repository
+cause = apt cannot check the signature[ of {where}] with the keyring that it has ({why}).
+remedy = {advice}; then run sudo apt update.
+source = mwt/zoom-apt-repo#10
 
 [apt-signature]
 keys =
@@ -493,6 +547,179 @@ values =
 cause = apt could not fetch {url}: {why}.
 remedy = {advice}.
 
+[apt-refused]
+keys =
+    E: Couldn't find any package by
+    E: Release '
+    is invalid for APT::Default-Release
+    E: Conflicting values set for option
+    E: There were unauthenticated packages
+    E: Some packages could not be authenticated
+    E: Packages need to be removed but
+    E: Error, pkgProblemResolver
+    E: Could not perform immediate configuration
+    E: Command line option
+    E: Invalid operation
+    E: Unsupported file
+    E: Unable to find a source package
+    is missing. - Acquire
+    E: Dynamic MMap ran out of room
+    E: Problem parsing dependency
+    E: Unable to determine a suitable packaging system
+    E: The method driver
+    E: flAbsPath on /var/lib/dpkg/status
+    E: Trivial Only specified
+    is gnupg installed
+    but neither seems installed
+pattern =
+    ^E: (?P<why>Couldn't find any package by (?:glob|regex) [^\n]+|Release '[^'\n]+' for '[^'\n]+' was not found|The
+    + value '[^'\n]+' is invalid for APT::Default-Release|Conflicting values set for option [^\n]+|There were
+    + unauthenticated packages|Some packages could not be authenticated|Packages need to be removed but remove is
+    + disabled|Error, pkgProblemResolver::Resolve generated breaks|Could not perform immediate configuration
+    + on[^.\n]+|Command line option [^\n]+|Invalid operation [^\n]+|Unsupported file [^\n]+|Unable to find a source
+    + package for \S+|(?:List|Archives) directory \S+ is missing|Dynamic MMap ran out of room|Problem parsing
+    + dependency|Unable to determine a suitable packaging system|The method driver \S+ could not be found|flAbsPath on
+    + /var/lib/dpkg/status failed|Trivial Only specified)
+    (?P<why2>gpgv, gpgv2 or gpgv1 required for verification, but neither seems installed|Could not execute '?apt-key'?
+    + to verify signature)
+values =
+    advice of why: Couldn't|Release|Unable to find => Run sudo apt update, see the name and the versions that there
+    + are (apt-cache search; apt-cache madison NAME), and enable the source or pocket that has it for arm64 (deb-src
+    + for sources)
+    advice of why: The value => Take that name out of APT::Default-Release (grep -r Default-Release /etc/apt), or
+    + enable a source of that release
+    advice of why: Conflicting => The same repository stands in two files of /etc/apt/sources.list.d with different
+    + options: keep one
+    advice of why: There|Some => Fetch the repository's key, name it in Signed-By and run sudo apt update, instead of
+    + allowing packages that are not signed
+    advice of why: Packages need => Allow it (without --no-remove), or leave out what conflicts
+    advice of why: Error, pkg => Look at apt-mark showhold, at pins (apt-cache policy) and for mixed sources, and name
+    + the versions of all packages
+    advice of why: Could not perf => Run it again with -o APT::Immediate-Configure=false, then sudo apt --fix-broken
+    + install
+    advice of why: Command|Invalid|Trivial => Correct the command (apt --help): an option is misspelt, of another tool
+    + or release, or begins with a long dash from a page
+    advice of why: Unsupported => Give the file's path (./NAME.deb) and see that it is there
+    advice of why: (?:List|Archives) => Make it: sudo mkdir -p /var/lib/apt/lists/partial
+    + /var/cache/apt/archives/partial
+    advice of why: Dynamic => Take APT::Cache-Limit out of /etc/apt/apt.conf.d, or set APT::Cache-Start to 100000000
+    advice of why: Problem => Remove the lists (sudo rm -r /var/lib/apt/lists/*) and run sudo apt update
+    advice of why: Unable to det|flAbs => /var/lib/dpkg/status is gone: copy back /var/lib/dpkg/status-old or
+    + /var/backups/dpkg.status.0
+    advice of why: The method => Correct the scheme in the source (http, https and file are part of apt), or install
+    + the package of that method
+    advice of why: gpgv => Install gpgv; in a container that has it, the host's Docker is too old for the image:
+    + update Docker and libseccomp2
+    advice of why: . => Install gnupg and gpgv (in an image before the key is used)
+cause = apt does not do it: {why}.
+remedy = {advice}.
+source =
+    https://github.com/Debian/apt/blob/main/apt-private/private-install.cc
+    tianon/docker-brew-ubuntu-core#207
+
+[apt-configuration-invalid]
+keys =
+    E: Syntax error /
+    E: Invalid record in the preferences file
+    E: No priority (or zero) specified
+    E: Did not understand pin type
+pattern =
+    ^E: (?P<why1>Syntax error (?P<file1>/[^:\s]+):\d+: [^\n]+)
+    ^E: (?P<why2>Invalid record in the preferences file (?P<file2>[^,\s]+), [^\n]+)
+    ^E: (?P<why3>No priority \(or zero\) specified for pin|Did not understand pin type [^\n]*)
+cause = apt cannot read its own configuration: {why}.
+remedy = Correct it[ in {file}], or move that file away: those in /etc/apt/apt.conf.d have lines NAME "VALUE"; those
+    in /etc/apt/preferences.d blocks of Package, Pin and Pin-Priority. apt-config dump and apt-cache policy show what
+    is read.
+source = https://manpages.ubuntu.com/manpages/noble/man5/apt_preferences.5.html
+
+[apt-hook-failed]
+keys = Problem executing scripts
+pattern = Problem executing scripts (?P<hook>[\w:-]+) '(?P<command>[^\n]+)'\s*$
+values =
+    advice of command: .*(?:docker-clean|rm -f /var) => In an image's build on an old Docker the newer libc of the
+    + image is refused: update Docker and runc on the host, or build with --security-opt seccomp=unconfined
+    advice of command: .*(?:appstream|app-info) => Run sudo appstreamcli refresh --force, or sudo apt install
+    + --reinstall appstream
+    advice of command: .*cnf => Set python3 back to Ubuntu's own and run sudo apt install --reinstall
+    + command-not-found python3-apt
+    advice of command: . => Run that command by hand and mend what it says; the file in /etc/apt/apt.conf.d that has
+    + it names its package
+cause = apt did its own work; a command that another package lets run with it failed ({hook}: {command}).
+remedy = {advice}.
+source = moby/moby#43595
+
+[apt-helper-died]
+keys =
+    received signal
+    received a segmentation fault
+    has died unexpectedly
+    exited unexpectedly
+pattern =
+    E: Sub-process (?P<program1>\S+) (?P<why1>received (?:signal \d+|a segmentation fault)|exited unexpectedly)
+    E: Method (?P<program2>\S+) (?P<why2>has died unexpectedly)
+uncertain = yes
+cause = apt's helper {program} ended by itself ({why}): memory or the disk is full, a library in LD_LIBRARY_PATH or
+    /usr/local stands in front of the system's, or its package is damaged.
+remedy = Look at df -h, free -h and the kernel's log (segfault, Out of memory); unset LD_LIBRARY_PATH and LD_PRELOAD,
+    remove /var/lib/apt/lists/* and repeat; then install apt, dpkg and their libraries again (--reinstall).
+source = https://github.com/Debian/apt/blob/main/apt-pkg/acquire-worker.cc
+
+[dpkg-refused]
+keys =
+    dpkg: error:
+    dpkg: unrecoverable fatal error
+    statoverride file
+    is missing final newline
+    newline in field name
+pattern =
+    dpkg: error: (?P<why1>need an action option|--[\w-]+ needs [^\n]+|unknown option \S+|(?:cannot|unable to) access
+    + the dpkg database directory [^\n]+|cannot remove architecture \S+ currently in use[^\n]*|cannot open security
+    + status notification channel[^\n]*|parsing file '[^'\n]+' near line \d+[^\n]*|\d+ expected programs? not found in
+    + PATH|(?:unable to open|cannot open) /var/lib/dpkg/[^\n]+)
+    (?P<why2>unknown system (?:user|group) '(?P<account>[^'\n]+)' in statoverride file)
+    (?P<why3>files list file for package '(?P<package>[^'\n]+)' (?:is missing final newline|contains empty filename))
+values =
+    advice of why: need|--|unknown option => Correct the command (dpkg --help)
+    advice of why: (?:cannot|unable to) access|unable|cannot open /var => /var/lib/dpkg is missing or damaged: see
+    + that the disk is sound and mounted, and restore it (/var/backups/dpkg.status.*)
+    advice of why: cannot remove => Remove that architecture's packages first (dpkg -l | grep :i386 and the like; sudo
+    + apt purge), then the architecture
+    advice of why: cannot open sec => Run it with sudo
+    advice of why: parsing file '/var/lib/dpkg/updates => Remove the files in /var/lib/dpkg/updates and run sudo dpkg
+    + --configure -a
+    advice of why: parsing => Correct that line, or copy back /var/lib/dpkg/status-old (or /var/lib/dpkg/available:
+    + sudo dpkg --clear-avail)
+    advice of why: \d => Give root its PATH (sudo -i, or PATH=/usr/local/sbin:/usr/sbin:/sbin:$PATH)
+    advice of why: unknown system => Remove the line with it from /var/lib/dpkg/statoverride (sudo dpkg-statoverride
+    + --remove PATH), or make the account again
+    advice of why: . => Move that list in /var/lib/dpkg/info away, then reinstall the package (sudo apt install
+    + --reinstall); check the disk
+cause = dpkg stops: {why}.
+remedy = {advice}.
+source = https://github.com/guillemj/dpkg/blob/main/lib/dpkg/parse.c
+
+[dpkg-script-state]
+keys =
+    dpkg: error processing
+    conflicting packages - not installing
+    prevent removal of
+pattern =
+    processing (?:package|archive) (?P<package1>\S+) [^\n]*\n (?P<why1>package is in a very bad inconsistent
+    + state|package \S+ is not ready for configuration)
+    (?P<why2>conflicting packages) - not installing (?P<package2>\S+)
+    dependency (?P<why3>problems prevent removal) of (?P<package3>[^:\s]+)
+values =
+    advice of why: package => Install it again (sudo apt install --reinstall, or apt --fix-broken install); if its own
+    + script fails at that, move its /var/lib/dpkg/info/NAME.prerm or .postinst away, sudo dpkg --remove
+    + --force-remove-reinstreq NAME, and install it
+    advice of why: conf => Remove the other package that the line names first, or let apt do both (sudo apt install
+    + ./FILE.deb)
+    advice of why: . => Remove those that need it, too: sudo apt remove in place of dpkg -r
+cause = dpkg does not go on with {package}: {why}.
+remedy = {advice}.
+source = https://github.com/guillemj/dpkg/blob/main/src/main/remove.c
+
 [apt-unmet-modules]
 keys = linux-modules-nvidia-
 pattern =
@@ -563,7 +790,7 @@ pattern =
     (?:packages have unmet|Unsatisfied) dependencies:\s+(?!\S+ ?: (?:Pre-?)?Depends: [^\n]* but )(?P<line2>\S+ ?:
     + (?P<why2>[^\n]+?))(?:\n|  |$)
     Reached two conflicting assignments:\n\s*1\. (?P<line3>[^\n]+)
-    E: Unmet dependencies
+    E: Un(?:met|satisfied) dependencies
     held broken packages(?!(?s:.{0,1500}?)have unmet dependencies:)
     you have held(?!(?s:.{0,1500}?)have unmet dependencies:)
 values =
@@ -665,6 +892,72 @@ cause = A file of a kernel's start could not be written[ ({file})][: {need} are 
     package or update is half done.
 remedy = Look at the lines above: mostly /boot or /tmp is full (df -h /boot /tmp); remove old kernels (apt autoremove
     --purge), never the running one, and run sudo dpkg --configure -a before you reboot.
+
+[alternatives-refused]
+keys = update-alternatives: error:
+pattern =
+    update-alternatives: error: (?P<why>no alternatives for (?P<name>\S+)|alternative path (?P<path>\S+) doesn't
+    + exist|alternative \S+ can't be slave of \S+[^\n]*|alternative \S+ is already managed by [^\n]+|unable to [^\n]+)
+values =
+    advice of why: no => Register a program first (sudo update-alternatives --install /usr/bin/NAME NAME
+    + /usr/bin/NAME-13 10), or install the package that does
+    advice of why: alternative path => Install the package that has it, or give the path where it is (ls
+    + /usr/bin/NAME-*)
+    advice of why: alternative => Take it out of the other group first (sudo update-alternatives --remove-all NAME),
+    + and register both in one command with --slave
+    advice of why: . => Run it with sudo, on a file system that can be written
+cause = update-alternatives does not do it: {why}.
+remedy = {advice}.
+source = https://github.com/guillemj/dpkg/blob/main/utils/update-alternatives.c
+
+[boot-loader-refused]
+keys =
+    grub-install: error:
+    grub-probe: error:
+    /etc/default/grub:
+    EFI directory
+pattern =
+    grub-(?:install|probe): error: (?P<why1>cannot find EFI directory|failed to get canonical path of
+    + '[^'\n]+'|\S+/modinfo\.sh doesn't exist|cannot find a device for [^\n]+|will not proceed with
+    + blocklists|[^\n]{3,100}doesn't look like an EFI partition)
+    (?P<why2>/etc/default/grub: (?:Syntax error[^\n]*|[^\n:]+: not found))
+values =
+    advice of why: cannot find EFI|.*look => Mount the EFI partition (sudo mount /boot/efi; findmnt /boot/efi; it is
+    + FAT, and in /etc/fstab), then run it again
+    advice of why: failed|cannot => It runs in a live system, a container or a chroot without /dev, /proc, /sys and
+    + /boot/efi: mount these into it (mount --rbind) first
+    advice of why: \S+modinfo => Install the boot loader for this firmware (grub-efi-arm64-bin; for x86_64
+    + grub-efi-amd64-bin), or name it with --target
+    advice of why: /etc => Correct that line of /etc/default/grub (NAME="value", quotes in pairs), then run sudo
+    + update-grub
+    advice of why: . => Install to a disk with an EFI partition, not to a partition
+cause = The boot loader could not be set up: {why}.
+remedy = {advice}.
+source = https://help.ubuntu.com/community/Grub2/Troubleshooting
+
+[gpg-failed]
+keys =
+    gpg: keyserver receive failed
+    gpg: can't open '
+    gpg: cannot open '/dev/tty'
+    gpg: failed to create temporary file
+    gpg: can't connect to the agent
+    gpg: signing failed
+pattern =
+    gpg: (?P<why>keyserver receive failed: [^\n]+|can't open '(?P<file>[^'\n]+)'[^\n]*|cannot open
+    + '/dev/tty'[^\n]*|failed to create temporary file [^\n]+|can't connect to the agent[^\n]*|signing failed: [^\n]+)
+values =
+    advice of why: keyserver => Fetch the key as a file by https from the vendor, and not from a key server (its port
+    + 11371 and dirmngr are mostly blocked)
+    advice of why: can't open => Fetch or make that file first (sudo mkdir -p /etc/apt/keyrings), and run gpg with the
+    + account that may write it
+    advice of why: cannot open => Add --batch --yes (and --no-tty), since no terminal can be asked, as where FILE is
+    + there already
+    advice of why: failed => Make its directory (mkdir -m 700 ~/.gnupg), see whose it is, and look at df -h
+    advice of why: . => Set GPG_TTY=$(tty), and start the agent anew (gpgconf --kill gpg-agent)
+cause = gpg did not do it: {why}.
+remedy = {advice}.
+source = https://www.gnupg.org/documentation/manuals/gnupg/Agent-Options.html
 
 [release-upgrade-first]
 keys = Please install all available updates for your release

@@ -867,8 +867,12 @@ remedy = Look above for the first package whose own script failed[ (of {other})]
     --fix-broken install.
 
 [dpkg-failed]
-keys = dpkg: error processing
-pattern = dpkg: error processing (?:package|archive) (\S+)
+keys =
+    dpkg: error processing
+    Errors were encountered while processing
+pattern =
+    dpkg: error processing (?:package|archive) (\S+)
+    Errors were encountered while processing:\n (\S+)
 every = yes
 uncertain = yes
 cause = dpkg could not finish {found}.

@@ -59,6 +59,7 @@ keys =
     kernel headers for kernel
     /build: No such file or directory.  Stop
     /include/linux/autoconf.h
+    *** /usr/src/linux-headers-
     Unable to find the kernel source tree
     Kernel configuration is invalid
     Module.symvers file is missing
@@ -68,6 +69,7 @@ pattern =
     Kernel configuration is invalid
     kernel headers for kernel (?P<kernel1>\S+) cannot be found
     \*\*\* /lib/modules/(?P<kernel2>[^/\s]+)/build: No such file or directory
+    \*\*\* /usr/src/linux-headers-(?P<kernel4>[^/\s:]+): No such file or directory
     fatal error: /lib/modules/(?P<kernel3>[^/\s]+)/build/include/linux/autoconf\.h
 cause = A kernel module cannot be built[ for {kernel}], because the headers of that kernel are not installed or not
     complete.
@@ -76,11 +78,16 @@ remedy = Install (or reinstall) the headers of that kernel (linux-headers-$(unam
 source = cilynx/rtl88x2bu#231
 
 [dkms-build-failed]
-keys = Bad return status for module build on kernel
+keys =
+    Bad return status for module build on kernel
+    dkms autoinstall on
+    (bad exit status:
 pattern =
     Bad return status for module build on kernel: (?P<kernel>\S+) \(\w+\)\s*\n[^\n]*/dkms/(?P<module>[^/\s]+)/
     +(?P<version>[^/\s]+)/build/make\.log
     Bad return status for module build on kernel: (?P<kernel2>\S+)
+    dkms autoinstall on (?P<kernel3>[^\s/]+)/\S+ failed for (?P<module3>[\w-]+)
+    KERNELRELEASE=(?P<kernel4>\S+)[^\n]*\(bad exit status: \d+\)
 uncertain = yes
 cause = DKMS could not build[ {module} {version}] for the kernel {kernel}: mostly the module is older than the kernel.
 remedy = Read the first error of its make.log[ (in /var/lib/dkms/{module}/{version}/build)]; use a release of the module
@@ -128,6 +135,65 @@ pattern =
 cause = DKMS cannot compile {module}, since the compiler of the running kernel, {compiler}, is not installed.
 remedy = sudo apt install {compiler}, then sudo dkms autoinstall (or sudo dpkg --configure -a).
 
+[dkms-refused]
+keys =
+    Error! Could not find module source
+    does not appear to have module source
+    due to missing BUILD_DEPENDS
+    Error! Bad conf file
+    Error! Arguments <module>
+    Error! You must be root
+    Error! No write access to DKMS
+    is not located in the DKMS tree
+    is broken!
+    Error! Problems with depmod
+    includes a BUILD_EXCLUSIVE directive
+    has already been built on
+    Error! Unable to make temporary
+    Error! System is missing os-release
+    Error! Installation aborted
+    Failed to sign module '
+pattern =
+    Error! (?P<why>Could not find module source directory|The directory \S+ does not appear to have module
+    + source|Aborting build of module (?P<module>[^\s/]+)\S* [^\n]*due to missing BUILD_DEPENDS:? ?(?P<need>[\w.
+    + -]+)|Bad conf file|Arguments <module> and <module-version> are not specified|You must be root to use this
+    + command|No write access to DKMS tree|The module/version combo: (?P<combo>\S+) is not located in the DKMS
+    + tree|\S+ is broken!|Problems with depmod detected|[^\n]*includes a BUILD_EXCLUSIVE directive|This module/version
+    + has already been built|Unable to make temporary|System is missing os-release|Installation aborted)
+    (?P<why2>Failed to sign module '[^'\n]+')
+values =
+    advice of why: Could|The dir => Install the package with the module's source again (nvidia-dkms of the branch), or
+    + unpack it to /usr/src/NAME-VERSION
+    advice of why: Aborting => Build and install that module first (of ofa_kernel: MLNX_OFED's mlnx-ofed-kernel-dkms,
+    + or take the module that the kernel has)
+    advice of why: Bad|System => Reinstall the package whose dkms.conf it is; a dkms.conf needs PACKAGE_NAME,
+    + PACKAGE_VERSION and BUILT_MODULE_NAME
+    advice of why: Arg => Name both: dkms install NAME/VERSION (dkms status shows them)
+    advice of why: You|No write => Run it with sudo
+    advice of why: The module => Take NAME/VERSION as dkms status shows it, or add it first (sudo dkms add NAME/VERSION)
+    advice of why: \S+ is broken => Reinstall its package, or remove what is left (sudo rm -r
+    + /var/lib/dkms/NAME/VERSION), then sudo dkms autoinstall
+    advice of why: Prob|Inst => Look at df -h /lib/modules and run sudo depmod -a, which says more; then sudo dkms
+    + install NAME/VERSION again
+    advice of why: .*EXCL => The package is not made for this kernel or processor: take a release of it that is, boot
+    + a kernel that it supports, or remove it if nothing needs it
+    advice of why: This => It is there: sudo dkms install NAME/VERSION, or with --force to build it anew
+    advice of why: Unable => Free or mount /tmp (df -h /tmp; chmod 1777 /tmp)
+    advice of why: . => See that mokutil, openssl and the kernel's headers (scripts/sign-file) are installed and
+    + /var/lib/shim-signed/mok has the key (sudo update-secureboot-policy --new-key), then build it again; without
+    + Secure Boot it does no harm
+cause = DKMS does not go on: {why}.
+remedy = {advice}.
+source = https://github.com/dkms-project/dkms/blob/main/dkms.in
+
+[dkms-exact-module]
+keys = Error! Module version
+pattern = Module version (?P<version>\S+) for (?P<module>\S+)\s+(?P<what>exactly matches|is not newer)
+cause = The kernel already has the module {module} in version {version} or a newer one, and DKMS leaves that.
+remedy = If that module works, remove DKMS's copy (sudo dkms remove NAME/VERSION --all; on DGX OS and Ubuntu the
+    package linux-modules-nvidia brings the driver's modules); to replace it, sudo dkms install --force NAME/VERSION.
+source = https://github.com/dkms-project/dkms/blob/main/dkms.in
+
 [driver-object-failed]
 keys = /var/lib/dkms/nvidia/
 pattern = \*\*\* \[[^\]\n]*?: /var/lib/dkms/nvidia/([\d.]+)/build/nvidia/\S+\.o\] Error
@@ -149,7 +215,32 @@ keys =
     .run file is intended for the
     please exit X before installing
     Unable to find the development tool
+    ERROR: The kernel header file '
+    appears to be already loaded in your kernel
+    ERROR: An error occurred while performing the step
+    libc header files
+    ERROR: Failed to run `/usr/sbin/dkms
+    install the kernel module through DKMS
+    ERROR: The kernel module failed to load
+    nvidia-installer must be run as root
+    was configured without CONFIG_MODULES
+    does not exactly match the current compiler
+    -provided pre-install script failed
+    ERROR: Installation has failed
+    ERROR: Unable to find the system utility
+    ERROR: Unable to find the module utility
 pattern =
+    (?P<why3>The kernel header file '[^'\n]+' does not exist)
+    (?P<why4>kernel module '[^'\n]+' appears to be already loaded)
+    (?P<why5>You do not appear to have libc header files installed)
+    (?P<why6>Failed to (?:run '/usr/sbin/dkms build[^'\n]*'|install the kernel module through DKMS))
+    (?P<why7>The kernel module failed to load[^\n.]*)
+    (?P<why8>nvidia-installer must be run as root)
+    (?P<why9>kernel was configured without CONFIG_MODULES)
+    (?P<why10>compiler used to compile the kernel [^\n]*?does not exactly match the current compiler)
+    (?P<why11>distribution-provided pre-install script failed)
+    (?P<why12>An error occurred while performing the step: '[^'\n]+'|Installation has failed)
+    Unable to find the (?:system|module) utility '(?P<tool2>[^'\n]+)'
     (?P<why1>\.run file is intended for the\s+\S+\s+platform, but you appear to be running on\s+[\w-]+)
     (?P<why2>running an X server; please exit X before installing)
     Unable to find the development tool '(?P<tool>[^'\n]+)'
@@ -157,6 +248,18 @@ values =
     advice of why: \.run => Take the driver's packages of this host's own distribution (DGX OS brings its driver), or
     + the installer for Linux-aarch64
     advice of why: running => Stop the desktop first (sudo systemctl isolate multi-user.target), and install from ssh
+    advice of why: The kernel header => Install the headers of the running kernel (linux-headers-$(uname -r))
+    advice of why: kernel module => End what uses the GPU (the desktop, nvidia-persistenced, containers), unload the
+    + modules or reboot without the desktop, and run it again
+    advice of why: You => Install libc6-dev (build-essential)
+    advice of why: Failed to|An|Inst => Read the first error in /var/log/nvidia-installer.log and
+    + /var/lib/dkms/nvidia/VERSION/build/make.log: mostly the headers are missing or the driver is older than the kernel
+    advice of why: The kernel module => Sign the module by the installer and enrol the key (sudo mokutil --import), or
+    + switch Secure Boot off; sudo dmesg has the reason
+    advice of why: nvidia => Run it with sudo
+    advice of why: kernel was => Take a kernel that loads modules
+    advice of why: compiler => Install the compiler that built the kernel (cat /proc/version), and name it: CC=gcc-13
+    advice of why: distri => Go on: it only warns that the distribution has packages of the driver, which fit better
     advice of tool: . => Install build-essential (the compiler with which the kernel was built) and the kernel's headers
 cause = NVIDIA's installer does not go on[: {why}][: its tool {tool} is missing].
 remedy = {advice}.
@@ -588,6 +691,104 @@ cause = Programs use the GPU, so that this cannot be done now: {found}.
 remedy = End what uses it (sudo fuser -v /dev/nvidia*; nvidia-smi; the desktop, nvidia-persistenced and containers
     count), or reboot.
 
+[module-not-inserted]
+keys =
+    could not insert '
+    could not insert module
+    Failed to insert module '
+    Failed to find module '
+    kmod_module_insert_module
+    failed to validate module [
+    section size must match
+pattern =
+    (?:could not insert|Failed to insert)(?: module)? '?(?P<module1>[\w./-]+?)'?: (?P<why1>Invalid argument|Operation
+    + not permitted|Cannot allocate memory|File exists|No such device|Device or resource busy|Bad address|Numerical
+    + result out of range|No such file or directory)
+    Failed to (?P<why2>find) module '(?P<module2>[^'\n]+)'
+    (?P<why3>could not find module) by name='(?P<module3>[^'\n]+)'
+    failed to (?P<why4>validate) module \[(?P<module4>[\w-]+)\] BTF
+    module (?P<module5>[\w-]+): \S+ (?P<why5>section size must match)
+values =
+    reason of why: Invalid => it refused its own settings or this machine, and says so in the kernel's log
+    reason of why: Operation => this is not root, a container, or a locked kernel (Secure Boot)
+    reason of why: Cannot => the kernel had no memory for it
+    reason of why: File => it, or another module of that name, is loaded
+    reason of why: No such device => no device of its kind answers
+    reason of why: Device => another driver holds the device
+    reason of why: find|could => no module of that name is installed for the running kernel
+    reason of why: validate|section => it was built against another kernel, though the number of the version is the same
+    reason of why: . => its start failed
+    advice of why: Invalid|No such device|Bad|Num => Read what it wrote (sudo dmesg | tail -30), and correct its
+    + options in /etc/modprobe.d (sudo update-initramfs -u after that)
+    advice of why: Operation => Use sudo on the host itself; with Secure Boot the module must be signed by an enrolled
+    + key (mokutil --sb-state)
+    advice of why: Cannot => Free memory, and try again
+    advice of why: File => Unload the old one first (sudo modprobe -r NAME), or reboot
+    advice of why: Device => See who holds it (lspci -nnk), and unload or block that driver (nouveau)
+    advice of why: find|could => Install it for uname -r (linux-modules-extra, linux-modules-nvidia of the branch, or
+    + its DKMS package), or take its name out of /etc/modules-load.d and /etc/modprobe.d
+    advice of why: validate|section => Build it anew with the headers of exactly this kernel (sudo dkms install
+    + --force NAME/VERSION), and reboot into the installed kernel
+    advice of why: . => Read the kernel's log (sudo dmesg | tail -30)
+cause = The kernel module {module} could not be loaded: {reason}.
+remedy = {advice}.
+source = https://wiki.archlinux.org/title/Kernel_module
+
+[module-not-loaded-to-remove]
+keys =
+    is not currently loaded
+    ignoring bad line starting with
+    depmod: ERROR:
+    depmod: FATAL:
+    is builtin.
+pattern =
+    (?:Module|module) (?P<what1>'?[\w-]{1,64}'? is (?:not currently loaded|builtin))
+    (?<!\S)(?P<file>/\S+) line \d+: (?P<what2>ignoring bad line starting with '[^'\n]*')
+    depmod: (?:ERROR|FATAL): (?P<what3>could not (?:open directory|search modules)[^\n]*)
+values =
+    advice of what: ignoring => Correct that line: it begins with options, alias, blacklist, install, remove or softdep
+    advice of what: could => There are no modules of that kernel: name one of /lib/modules (uname -r), or install its
+    + package (linux-modules, and linux-image)
+    advice of what: .*builtin => It is part of the kernel and cannot be unloaded: block what it does by an option on
+    + the kernel's command line
+    advice of what: . => Nothing has to be done, unless a later step needs it: see lsmod
+cause = A command about kernel modules does not do it: {what}.
+remedy = {advice}.
+source = https://man7.org/linux/man-pages/man5/modprobe.d.5.html
+
+[persistenced-failed]
+keys =
+    Unable to find any NVIDIA devices
+    - failed to open
+    persistence mode
+    nvidia-persistenced
+pattern =
+    (?P<why1>Unable to find any NVIDIA devices)
+    (?P<why2>device [0-9a-f:.]+ - (?:failed to open|persistence mode failed to be enabled|failed to enable persistence
+    + mode))
+    (?P<why3>Failed to (?:register RPC V\d|start local RPC|create RPC) service)
+    (?P<why4>nvidia-persistenced failed to initialize)
+    (?P<why5>Failed to (?:set (?:user|group) ID|(?:lock|open) PID file|(?:create directory|change ownership of)
+    + /var/run/nvidia-persistenced|load symbol \w+ from libnvidia-cfg\.so\.1)|Unable to access
+    + /var/run/nvidia-persistenced)
+values =
+    advice of why: Unable to find|device => See what the driver says (nvidia-smi; sudo dmesg | grep -i nvrm): no
+    + module for this kernel, a GPU that the driver could not start, or one that another driver (vfio-pci, nouveau)
+    + has; when that is mended, sudo systemctl restart nvidia-persistenced
+    advice of why: Failed to (?:reg|start|create) => Another nvidia-persistenced runs (pgrep -a nvidia-persist), or
+    + rpcbind or its socket is in the way: stop that one and start the service again
+    advice of why: nvidia => Read its lines in the system's log (journalctl -b -t nvidia-persistenced), which have the
+    + reason
+    advice of why: Failed to lock => It runs already: systemctl status nvidia-persistenced
+    advice of why: Failed to load => Its library is of another version of the driver: install nvidia-compute-utils and
+    + libnvidia-cfg1 in the driver's version
+    advice of why: . => Start it by its service, as root (sudo systemctl start nvidia-persistenced), which gives it
+    + its account and directory
+uncertain = yes
+cause = NVIDIA's persistence daemon did not do its work: {why}.
+remedy = {advice}.
+source = https://github.com/NVIDIA/nvidia-persistenced/blob/main/nvidia-persistenced.c
+
 [gpu-xid]
 keys = Xid (
 pattern =
@@ -624,6 +825,128 @@ pattern = (System Power Management attempted without driver procfs suspend inter
 cause = The host was to sleep without the driver's services for that ({found}), and did not.
 remedy = Switch them on (sudo systemctl enable nvidia-suspend nvidia-resume nvidia-hibernate), or keep a server from
     sleeping (sudo systemctl mask sleep.target suspend.target).
+
+[powerd-needless]
+keys =
+    SBIOS support not found for NVPCF
+    Client (presumably SBIOS)
+    Failed to initialize Dynamic Boost
+    Allocate client failed 89
+    Failed to initialize RM Client
+pattern =
+    (SBIOS support not found for NVPCF|Client \(presumably SBIOS\) [^\n]+|Failed to initialize Dynamic Boost)
+    (Allocate client failed 89|Failed to initialize RM Client)
+cause = nvidia-powerd (Dynamic Boost), which is for some notebooks alone, does not start ({found}): the firmware of
+    this host has no support for it, or the driver was not loaded yet.
+remedy = Switch it off where the host is none of them, as a Spark, a server or a desktop: sudo systemctl disable --now
+    nvidia-powerd; nothing else needs it.
+source = https://download.nvidia.com/XFree86/Linux-x86_64/580.95.05/README/dynamicboost.html
+
+[nvidia-tool-refused]
+keys =
+    is not a valid power limit
+    Insufficient Permissions
+    Persistence mode is not supported
+    Resetting GPU
+    Unable to find display on any available
+    control display is undefined
+    NVIDIA driver is not loaded
+    Unable to write to directory '/etc/X11'
+    MD5 checksums
+    Command 'nvidia-smi' not found
+    Failed to start DCGM Server
+    interface version
+    unrecognized option
+pattern =
+    (?P<why1>[\d.]+ W is not a valid power limit which should be between [\d.]+ W and [\d.]+ W)
+    (?P<why2>(?:Unable|Failed) to set[\w ]*: Insufficient Permissions)
+    (?P<why3>(?:Persistence mode|Resetting GPU \S+) is not supported)
+    (?P<why4>Unable to find display on any available system|The control display is undefined|NVIDIA driver is not
+    + loaded)
+    (?P<why5>Unable to write to directory '/etc/X11')
+    (?P<why6>Error in MD5 checksums)
+    (?P<why7>Command 'nvidia-smi' not found)
+    (?P<why8>Failed to start DCGM Server)
+    driver interface version (?P<fm>[\d.]+) don't match with driver version (?P<driver>[\d.]+\d)
+    nvidia-\w+: (?P<why9>unrecognized option[^\n]*)
+values =
+    advice of why: [\d.]+ => Take a value between the two that it names (nvidia-smi -q -d POWER)
+    advice of why: (?:Unable|Failed) to set => Run it with sudo; in a container the right is missing
+    advice of why: (?:Pers|Reset) => Leave it out: this GPU does not offer it (a GB10 is part of its host, and is
+    + reset with it)
+    advice of why: Unable to find|The control => Run it in the desktop's own session (DISPLAY=:0 and that account's
+    + XAUTHORITY); by ssh take nvidia-smi instead
+    advice of why: NVIDIA => Make nvidia-smi work first (its package fits the kernel, Secure Boot lets the module in)
+    advice of why: Unable to write => Run it with sudo
+    advice of why: Error => The installer's file is not complete: download it again and compare its checksum
+    advice of why: Command => Do not install the package that the shell proposes, which is of another branch: install
+    + nvidia-utils in the version of the modules that are loaded (cat /proc/driver/nvidia/version)
+    advice of why: Failed to start => Port 5555 is taken by another nv-hostengine, or the driver is not ready: pgrep
+    + -a nv-hostengine, nvidia-smi, then sudo systemctl restart nvidia-dcgm
+    advice of why: unrec => See its --help: options differ between releases of the driver
+    advice of fm: . => Install nvidia-fabricmanager in exactly the driver's version, hold both, and restart it
+cause = A tool of NVIDIA's driver does not do it[: {why}][: the fabric manager is of {fm}, and the driver of {driver}].
+remedy = {advice}.
+source = https://docs.nvidia.com/deploy/nvidia-smi/index.html
+
+[nvrm-startup-failed]
+keys =
+    rm_init_adapter failed
+    nvidia_open_deferred failed
+    failed to copy vbios
+    Cannot attach gpu
+    request_mem_region failed
+    BIOS may have misconfigured your GPU
+    probe with driver nvidia failed
+    : probe of
+    from D3cold to D0
+    GSP-FMC reported an error
+    kgspBootstrap
+    Failed to initialize the NVIDIA GPU at
+    Failed to initialize the NVIDIA kernel module
+pattern =
+    NVRM: [^\n]*?(?P<why1>rm_init_adapter failed|nvidia_open_deferred failed|failed to copy vbios to system
+    + memory|Cannot attach gpu|request_mem_region failed|BIOS may have misconfigured your GPU|GSP-FMC reported an
+    + error[^\n]*)
+    nvidia \S+: (?P<why2>probe with driver nvidia failed with error -\d+|Unable to change power state from D3cold to
+    + D0, device inaccessible)
+    nvidia: (?P<why3>probe of \S+ failed with error -\d+)
+    NVIDIA[^\n]*: (?P<why4>Failed to initialize the NVIDIA (?:GPU at \S+|kernel module))
+values =
+    advice of why: .*(?:request_mem|BIOS) => Switch on Above 4G Decoding and Resizable BAR in the firmware's setup and
+    + update it; boot with pci=realloc
+    advice of why: Unable => The slot or card has no power or the link is down: turn the host fully off, unplug it for
+    + a minute, seat the card; switch off deep sleep of PCIe (pcie_port_pm=off)
+    advice of why: . => Read all NVRM lines from the first (sudo dmesg | grep -i nvrm); see that the open modules of a
+    + branch for this GPU run and fit nvidia-smi's version; then turn the host off, unplug it for some minutes, and
+    + update the firmware
+uncertain = yes
+cause = The NVIDIA driver could not start the GPU ({why}).
+remedy = {advice}.
+source = NVIDIA/open-gpu-kernel-modules#1230
+
+[display-driver-trouble]
+keys =
+    [nvidia-drm]
+    nvidia-modeset: ERROR
+    (EE) Failed to load module "nvidia"
+pattern =
+    \[nvidia-drm\][^\n]*?(?P<why1>Failed to (?:get memory pages|allocate NVKMS memory|grab modeset ownership|map
+    + NvKmsKapiMemory)|Flip event timeout)
+    nvidia-modeset: ERROR: GPU:\d+: (?P<why2>Failed (?:to query display engine|detecting connected display)[^\n:]*)
+    (?P<why3>Failed to load module 'nvidia' \([^)\n]*\))
+values =
+    advice of why: .*grab => Another session or program has the display: end it (a second desktop, a console)
+    advice of why: Failed to load => Install the driver's X part (xserver-xorg-video-nvidia of the branch), or remove
+    + the xorg.conf that names nvidia
+    advice of why: .*(?:memory|map) => The driver found no memory for a window or frame: free memory (on a GB10 it is
+    + the host's) or restart the desktop; a server needs no desktop (sudo systemctl set-default multi-user.target)
+    advice of why: . => Restart the desktop, check the screen's cable, and take a newer driver; programs without a
+    + screen are not concerned
+uncertain = yes
+cause = The display's part of the NVIDIA driver had a failure ({why}).
+remedy = {advice}.
+source = NVIDIA/open-gpu-kernel-modules#1170
 
 [gpu-setting-not-supported]
 keys =
