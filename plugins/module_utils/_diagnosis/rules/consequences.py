@@ -222,9 +222,11 @@ source = ollama/ollama#6248
 [unit-start-failed]
 keys =
     Failed to start
+    Failed to mount /
 pattern =
     ^(?:\[ ?FAILED ?\] )?Failed to start (?P<unit1>[\w@.\\-]+\.(?:service|mount|socket))
     \[ ?FAILED ?\] (?:Failed )?to start (?P<unit2>[^\n]{3,80}?)\.?$
+    Failed to mount (?P<unit3>/\S+?)\.$
 cause = systemd could not start {unit}, and these lines do not say why.
 remedy = Read the unit's own lines (systemctl --failed lists it; journalctl -b -u UNIT --no-pager | tail -50): what it
     printed before it ended says why.
@@ -250,7 +252,9 @@ source = NVIDIA/TensorRT-LLM#1659
 keys =
     Failed with result 'start-limit-hit'
     Failed with result 'exit-code'
-pattern = ([\w@.\\-]+): Failed with result '(?:exit-code|start-limit-hit)'
+    Failed with result 'core-dump'
+    Failed with result 'signal'
+pattern = ([\w@.\\-]+): Failed with result '(?:exit-code|start-limit-hit|core-dump|signal)'
 cause = The program of {found} ended with an error, and its own lines in this log do not say one that is known.
 remedy = Read what it printed before that line (journalctl -u {found} -b), and start its ExecStart by hand as the same
     account; when that is mended, sudo systemctl reset-failed {found} and start it.

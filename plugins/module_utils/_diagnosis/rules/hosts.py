@@ -346,6 +346,79 @@ cause = The address or route is there already ({found}).
 remedy = Look with ip -br addr and ip route; where netplan or NetworkManager sets it, change it there, or remove it
     first (ip addr del).
 
+[network-setting-refused]
+keys =
+    RTNETLINK answers:
+    Error: Nexthop has
+    greater than device maximum
+    prefix is expected rather than
+    is a garbage
+    SIOCS
+    netlink error:
+    ethtool: bad command
+    device settings: Operation not supported
+    sendmsg: No buffer space
+    ping: socket
+    ping:
+    No chain/target/match
+    unknown option "--
+    ufw-init
+    find a profile matching
+    ERROR: Bad port
+    determine iptables version
+    Could not process rule
+    cannot lookup
+pattern =
+    RTNETLINK answers: (?P<why>Invalid argument|Device or resource busy|Operation not supported|Numerical result out
+    + of range|Network is unreachable|No such process|Cannot assign requested address)
+    (?P<why2>Nexthop has invalid gateway|mtu greater than device maximum|prefix is expected rather than
+    + '[^'\n]+'|'[^'\n]+' is a garbage|SIOCS\w+: [^\n]+|netlink error: [^\n]+|ethtool: bad command line|Cannot get
+    + device settings: Operation not supported|sendmsg: No buffer space available|ping: socket: Operation not permitted)
+    iptables(?: v\S+ \(\w+\))?: (?P<why3>No chain/target/match by that name|unknown option '[^'\n]+')
+    (?P<why4>problem running ufw-init|Could not find a profile matching '[^'\n]+'|ERROR: Bad port|Couldn't determine
+    + iptables version|Could not process rule: [^\n]+)
+values =
+    advice of why: Invalid|Num|mtu|SIOCSIFMTU => The device does not take that value: see what it allows (ip -d link
+    + show: minmtu, maxmtu); jumbo frames are mtu 9000 on both ends
+    advice of why: Dev => Take the interface down first (sudo ip link set NAME down), or out of its bond or bridge
+    advice of why: Operation|Cannot get => The driver of that interface does not offer it; of a virtual interface set
+    + it at its real one
+    advice of why: Net|Nexth|Cannot ass => The gateway or address is in no network of this host: give the interface
+    + its address first (ip -br addr; with its /24), then the route
+    advice of why: No such process => There is no such route: ip route shows those that there are
+    advice of why: SIOC|netlink => Check the interface's name (ip -br link) and the value
+    advice of why: prefix|' => Correct the command's words (man ip-address): an address is 192.168.100.10/24
+    advice of why: ethtool => See ethtool --help: the words differ with its release
+    advice of why: sendmsg => The interface's queue is full: the link is down or stuck (ip -s link), or memory is short
+    advice of why: ping => Use sudo, give the container CAP_NET_RAW, or sudo setcap cap_net_raw+p $(command -v ping)
+    advice of why: No chain => The chain or the kernel's module is missing: restart docker (or what made the chain),
+    + and sudo modprobe the module that the rule names
+    advice of why: unknown => The rule needs its -j TARGET or -m MODULE before that option, or the other iptables
+    + (update-alternatives --config iptables)
+    advice of why: problem|Couldn => Reinstall iptables and ufw, see update-alternatives --config iptables, and reboot
+    + if the kernel was upgraded; sudo /usr/lib/ufw/ufw-init start says more
+    advice of why: .*profile => ufw app list shows the names; or allow the port: sudo ufw allow 8000/tcp
+    advice of why: ERROR => Write a number with its protocol (8000/tcp, 8000:8010/tcp)
+    advice of why: . => The table or chain is not there, or the module (sudo modprobe nf_tables): nft list ruleset
+cause = A setting of the network was not taken: {why}.
+remedy = {advice}.
+source = https://man7.org/linux/man-pages/man8/ip.8.html
+
+[tailscale-refused]
+keys =
+    connect to local tailscaled
+    requires mentioning all
+pattern =
+    (failed to connect to local tailscaled)
+    (requires mentioning all)\s+non-default flags
+values =
+    advice of found: failed => Start it: sudo systemctl enable --now tailscaled; in a container run tailscaled itself
+    + (with --tun=userspace-networking where /dev/net/tun is missing)
+    advice of found: . => Repeat the command with all the flags that it prints, or use tailscale set for one
+cause = tailscale does not do it: {found}.
+remedy = {advice}.
+source = https://tailscale.com/kb/1080/cli
+
 [mdns-name-unknown]
 keys =
     Failed to resolve host name '
@@ -456,6 +529,30 @@ cause = What the other host's shell prints at its start got into rsync's data, o
 remedy = Let ~/.bashrc print nothing without a terminal (ssh HOST true must print nothing), and install rsync on both.
 source = dot-star/dot-star#74
 
+[copy-path-refused]
+keys =
+    scp:
+    rsync: [
+    some files/attrs were not transferred
+pattern =
+    scp: (?:dest open|stat (?:local|remote)|open local|realpath|write remote|local|remote mkdir|mkdir)?
+    + ?'?(?P<path1>[^'\n:]+)'?: (?P<why1>No such file or directory|Failure|not a regular file|Permission denied)
+    rsync: \[\w+\] (?!link_stat)\w+(?:[: ]+\w+)? '?(?P<path2>[^'\n]+?)'?(?: \(in \S+\))? failed: (?P<why2>No such file
+    + or
+    + directory|Permission denied|No space left on device|Operation not permitted|Is a directory|Not a
+    + directory|Read-only file system)
+values =
+    advice of why: No such => Correct the path, which must be there on that side (the target's directory, too: ssh
+    + HOST mkdir -p DIR); relative ones begin in the account's home
+    advice of why: Fail|No space => The other side could not write: look at df -h and the quota there
+    advice of why: not|Is|Not => Copy directories with scp -r, or rsync -a, onto a directory
+    advice of why: Read => That file system is mounted read-only: take another target
+    advice of why: . => The other account may not do that: take a directory of its own, or rsync --rsync-path='sudo
+    + rsync'; leave out owners and groups (-rlt in place of -a)
+cause = The copy to or from the other host failed at {path}: {why}.
+remedy = {advice}.
+source = https://man.openbsd.org/scp
+
 [rsync-source-missing]
 keys = link_stat "
 pattern = link_stat '([^'\n]+)' failed: No such file or directory
@@ -490,6 +587,72 @@ cause = This machine has no link to {host}, an address of the other host's fast 
 remedy = Name an address of that host that answers from here (ip route get ADDRESS shows by which port, ping tries it),
     or update the tool: sparkrun takes only addresses that answer since 0.2.37.
 source = spark-arena/sparkrun#176
+
+[ssh-setting-unknown]
+keys =
+    Bad configuration option
+    bad configuration options
+    open failed: administratively
+    Session open refused by peer
+    agent refused operation
+    failed to open ID file
+    PTY allocation request failed
+    X11 forwarding request failed
+    Cannot bind any address
+    keyword
+    unsupported option
+    Unsupported KEX
+pattern =
+    (?<!\S)(?P<file1>/\S+?):? line (?P<line>\d+): (?P<why1>Bad configuration option: [^\n]+|[Uu]nsupported option
+    + [^\n]+|keyword \S+ extra arguments[^\n]*)
+    (?P<why2>Session open refused by peer|open failed: administratively prohibited|agent refused operation|failed to
+    + open ID file '[^'\n]+'|PTY allocation request failed|X11 forwarding request failed|Cannot bind any address)
+values =
+    advice of why: Bad|[Uu]ns|key => Correct or remove that line (man ssh_config, of the server sshd_config; sudo sshd
+    + -t checks it): misspelt, or an option that this release does not have
+    advice of why: Session => The server allows no more sessions over one connection (MaxSessions), or the shared one
+    + is stale: ssh -O exit HOST, and connect anew
+    advice of why: open => The server forbids forwarding (AllowTcpForwarding yes in /etc/ssh/sshd_config), or the name
+    + behind it is not known there
+    advice of why: agent => The agent cannot use the key (its password, a token, a mode that is too open): ssh-add -D,
+    + chmod 600 the key, ssh-add it
+    advice of why: failed => Give the public key (ssh-copy-id -i ~/.ssh/id_ed25519.pub), which ssh-keygen makes
+    advice of why: PTY => The other side has no free terminal: mount devpts there, or leave out -t
+    advice of why: X11 => Set X11Forwarding yes and install xauth on the other host
+    advice of why: . => Another program has port 22, or the address of ListenAddress is not this host's: sudo ss -ltnp
+    + 'sport = :22'
+cause = ssh does not do it[ ({file}, line {line})]: {why}.
+remedy = {advice}.
+source = https://man.openbsd.org/ssh_config
+
+[sshd-login-refused]
+keys =
+    not allowed because
+pattern =
+    User (?P<user1>\S+)(?: from \S+)? not allowed because (?P<why1>[^\n]+)
+values =
+    advice of why: .*shell => Install that shell, or give the account one that is there (sudo chsh -s /bin/bash NAME;
+    + /etc/shells)
+    advice of why: .*(?:Allow|Deny|listed) => Add the account or its group to AllowUsers or AllowGroups in
+    + /etc/ssh/sshd_config, and reload ssh
+    advice of why: .*locked => Unlock it (sudo usermod -U NAME), or set a password
+    advice of why: . => Correct its account, group or address in /etc/ssh/sshd_config, and reload ssh
+cause = The ssh server refused a login[ of {user}]: {why}.
+remedy = {advice}.
+source = https://man.openbsd.org/sshd_config
+
+[ssh-cut-at-once]
+keys =
+    Connection closed by
+    Connection reset by
+pattern =
+    ^(Connection (?:closed|reset) by (?:(?:remote host|authenticating user \S+) )?[\w.:-]+ port \d+)\.?$
+uncertain = yes
+cause = The other host, or something between, ended the ssh connection ({found}), and says why only in its own log.
+remedy = Read it there (journalctl -u ssh -b): an account that may not log in, too many connections at once
+    (MaxStartups), fail2ban or a firewall, a shell profile that ends, or sshd's keys and /run/sshd; ssh -v shows how
+    far it came.
+source = https://man.openbsd.org/ssh
 
 [ssh-not-reached]
 keys = connect to host

@@ -455,6 +455,71 @@ cause = There is no free loop device for the image ({found}): the limit is reach
 remedy = Load the module with more (sudo modprobe loop max_loop=256; losetup -a shows those in use); without them unpack
     the image (apptainer build --sandbox DIR IMAGE) and run the directory.
 
+[podman-refused]
+keys =
+    Error: crun:
+    Error: OCI runtime
+    Error: runc
+    preparing container
+    Error: cannot set up namespace
+    short-name resolution enforced
+    Error: netavark
+    Error: could not find "
+    Error: could not find slirp4netns
+    Error: could not find pasta
+    Error: setting up Pasta
+    kernel does not support overlay
+    'overlay' is not supported over
+    User-selected graph driver
+    Error: database configuration mismatch
+    unable to connect to Podman socket
+    no container with name or ID
+    Error: invalid config provided
+    rootless needs no limits
+pattern =
+    crun: (?P<why1>fsopen_mount[^\n:]*: Function not implemented|cannot set memory limit[^\n]*|unknown version
+    + specified|error stat'ing file '(?P<file>[^'\n]+)'|read status from sync socket[^\n]*|mount '[^'\n]+' to
+    + '[^'\n]+': Operation not permitted|setrlimit '\w+': Operation not permitted|unlink '[^'\n]+': Permission
+    + denied|open '/[^'\n]*/merged': Permission denied|pivot_root: [^\n]+|clone: [^\n]+|join keyctl[^\n]*)
+    runc create failed: [^\n]*?(?P<why2>can't get final child's PID from pipe: EOF|rootless needs no limits)
+    Error: (?P<why3>cannot set up namespace using '\S+'|short-name resolution enforced but cannot prompt|netavark:
+    + [^\n]+|could not find '?(?:netavark|aardvark-dns|slirp4netns|pasta|conmon|crun|runc)'?|setting up
+    + Pasta[^\n]*|kernel does not support overlay fs|'overlay' is not supported over \w+|User-selected graph driver
+    + '\w+' overwritten|database configuration mismatch|unable to connect to Podman socket|no container with name or
+    + ID \S+|invalid config provided: [^\n]+)
+values =
+    advice of why: fsopen|unknown|join => This crun and the kernel or Podman are not of one age: update crun (or its
+    + podman), or take --runtime runc
+    advice of why: cannot set mem|rootless => Give the account its control groups (systemd: Delegate=cpu cpuset io
+    + memory pids for user@.service, and a login of its own), or leave out the limit
+    advice of why: error stat => The CDI specification names a device that is not there now: load the driver
+    + (nvidia-smi; sudo nvidia-modprobe -u -c 0) and generate it anew (sudo nvidia-ctk cdi generate
+    + --output=/etc/cdi/nvidia.yaml)
+    advice of why: read|can't get => The runtime ended at the container's start: update crun or runc, raise a low
+    + memory limit, and look at the kernel's log (segfault, apparmor)
+    advice of why: mount|setr|pivot|clone => Without root, or in a container, it is not allowed: leave out that option
+    + or --ulimit, or start the outer container with --privileged (or use sudo podman)
+    advice of why: unlink|open => Files of this account belong to root or stand in a home that its user namespace may
+    + not enter: chown them back (sudo chown -R $USER ~/.local/share/containers), and give each directory above x for
+    + others
+    advice of why: cannot set up => Install uidmap, and give the account a range in /etc/subuid and /etc/subgid (sudo
+    + usermod --add-subuids 100000-165535 --add-subgids 100000-165535 USER; podman system migrate)
+    advice of why: short => Write the image's complete name (docker.io/library/NAME)
+    advice of why: netavark => Run it by sudo or load the kernel's modules (nf_tables, iptable_nat); of a container
+    + start the outer one with NET_ADMIN
+    advice of why: could => Install that program (apt: netavark, aardvark-dns, slirp4netns, passt, conmon, crun)
+    advice of why: setting => Update passt and its AppArmor profile, or use --network slirp4netns or host
+    advice of why: kernel|'over => Set driver = "vfs" or mount_program = "/usr/bin/fuse-overlayfs" in
+    + ~/.config/containers/storage.conf, or put the storage on a local disk
+    advice of why: User|data => The storage was made with other settings: set them back in storage.conf, or make it
+    + anew (podman system reset, which removes all images and containers)
+    advice of why: unable => Start its service (systemctl --user start podman.socket; podman machine elsewhere)
+    advice of why: no cont => See podman ps -a, as the same account (root has its own)
+    advice of why: . => Leave out one of the options that exclude each other
+cause = Podman, or the runtime that it calls, does not do it: {why}.
+remedy = {advice}.
+source = mmartial/ComfyUI-Nvidia-Docker#86
+
 [podman-controllers]
 keys = the requested cgroup controller
 pattern = the requested cgroup controller '(\w+)' is not available
@@ -562,6 +627,166 @@ keys = Multi-platform build is not supported
 pattern = (Multi-platform build is not supported) for the docker driver
 cause = Docker's own builder makes images for one platform at a time ({found}).
 remedy = Build only for linux/arm64, or make a builder (docker buildx create --use --driver docker-container).
+
+[docker-daemon-refused]
+keys =
+    failed to start daemon
+    failed to start containerd
+    failed to load listeners
+    driver-opts
+pattern =
+    failed to (?:start (?:daemon|containerd)|load listeners): [^\n]*?(?P<why>[Ii]ptables not found|volume store
+    + metadata database: timeout|conflicts with network [^\n]+|Failed to Setup IP tables[^\n]*|Devices cgroup isn't
+    + mounted|timeout waiting for containerd to start|no sockets found via socket activation|can't create unix socket
+    + \S+: is a directory|error creating plugin manager[^\n]*|could not create plugins|invalid CIDR
+    + address[^\n]*|error creating default 'bridge' network: [^\n]+|permission denied|read-only file system|no such
+    + device|cannot allocate memory|unsupported[^\n]*)
+values =
+    advice of why: [Ii]ptables => Install iptables (sudo apt install iptables), and see that /usr/sbin is on the
+    + service's PATH
+    advice of why: volume => Another dockerd has its files open: end it (pgrep -a dockerd), or a hung one of before;
+    + then start docker
+    advice of why: conflicts => Stop docker, move /var/lib/docker/network/files/local-kv.db away and start it: it
+    + makes its networks anew (those of compose come back with up)
+    advice of why: Failed to Setup|error creating def => Load its modules (sudo modprobe ip_tables iptable_nat
+    + br_netfilter), reboot if the kernel was upgraded since the start, or choose the other iptables (sudo
+    + update-alternatives --config iptables)
+    advice of why: Devices => Mount the control groups (cgroup2 on /sys/fs/cgroup, as systemd does); a container needs
+    + --privileged for a Docker of its own
+    advice of why: timeout => See why containerd does not come up (systemctl status containerd; journalctl -u
+    + containerd), move a damaged /var/lib/containerd away if it says so, and look at df -h
+    advice of why: no sockets => Start it by systemd (sudo systemctl start docker.socket docker), or without -H fd://
+    advice of why: can't => Remove that directory (sudo rmdir), which a container with a mount of the missing socket
+    + made, and start docker.socket, then docker
+    advice of why: error creating plug|could => Move /var/lib/docker/plugins away, and start docker
+    advice of why: invalid => Correct bip, fixed-cidr or default-address-pools in /etc/docker/daemon.json
+    + (192.168.5.1/24)
+    advice of why: permission|read-only => Put data-root on a disk that root can write (findmnt -T /var/lib/docker; a
+    + snap's Docker only sees its own directories)
+    advice of why: . => Start dockerd --debug by hand, whose lines before this one say which part fails
+cause = Docker's daemon does not start: {why}.
+remedy = {advice}.
+source = dyrnq/install-docker#10
+
+[docker-request-refused]
+keys =
+    Error response from daemon
+    returned error:
+    docker: invalid
+    invalid argument "
+    requires API
+    No such object
+    cannot attach stdin to a TTY
+    unknown shorthand flag
+    invalid tag "
+pattern =
+    (?P<why>invalid volume specification|includes invalid characters for a local volume name|invalid IP
+    + address[^\n]*|user specified IP address is supported|unable to remove repository reference[^\n]*|(?:cannot|could
+    + not) remove container[^\n]*: container is running|[Yy]ou cannot remove a running container|failed to remove root
+    + filesystem|volume is in use|get \S+: no such volume|Minimum memory limit|Range of CPUs is from [\d.
+    + a-z]+|[Cc]onflicting options: [^\n]+|[Uu]nexpected HTTP status: \d+[\w ]*|error parsing HTTP \d+ response
+    + body|context canceled|not a device node|container with id exists|This node is not a swarm manager|no such
+    + container|invalid environment variable|invalid restart policy|a directory onto a file|unable to apply cgroup
+    + configuration[^\n]*|invalid CapAdd|No such network|has active endpoints|page not found|Timeout: [^\n]+|is
+    + starting, wait|cannot start a paused container|layer does not exist|mount point not found|Duplicate mount point:
+    + \S+|client is newer than server|unsupported log driver|linux spec user: [^\n]+|file name too long|[Nn]o space
+    + left)
+    docker: (?P<why2>invalid publish opts format|invalid spec: \S*:? ?empty section between colons|invalid reference)
+    (?P<why3>invalid argument '[^'\n]*' for '[^'\n]+' flag[^\n]*|requires API [\d.]+ or higher|cannot attach stdin to
+    + a TTY|No such object: \S+|unknown shorthand flag: [^\n]+|invalid tag '[^'\n]+')
+unless =
+    OCI runtime
+    toomanyrequests|denied|unauthorized
+values =
+    advice of why: invalid vol|invalid spec|Dup => Write -v HOST-PATH:PATH or HOST-PATH:PATH:ro, each path once and
+    + none empty (an unset variable leaves it out)
+    advice of why: includes => Give the host's directory as an absolute path (-v "$PWD/models:/models"); a name
+    + without / is a volume
+    advice of why: invalid IP|user => Make a network with a subnet (docker network create --subnet 172.30.0.0/16
+    + NAME), and give --network NAME with --ip
+    advice of why: (?:unable to remove|volume is|.*is running|You|you) => Remove what uses it first (docker ps -a;
+    + docker rm -f NAME)
+    advice of why: failed to remove root => A process still has its files open (grep the container's id in
+    + /proc/*/mountinfo): end it, or restart docker and remove it again
+    advice of why: get|no such|No such|layer|is start => See what is there (docker ps -a, volume ls, image ls, network
+    + ls), in the context and the account that started it
+    advice of why: Min|Range => Give a value that this host has (--memory 8g; --cpus no more than nproc)
+    advice of why: [Cc]onf => Leave out one of the two: with --network host no ports are published (-p), and no host
+    + name, DNS or links set
+    advice of why: [Uu]nexp|error parsing|page|Timeout => The registry or a proxy before it has a failure: try it
+    + again later, and see the proxy (docker info | grep -i proxy)
+    advice of why: context => It was stopped by its caller (Ctrl-C, a time-out of the tool): see what waited; a slow
+    + pull wants a longer limit or docker pull first
+    advice of why: not a dev => Its node is a file: remove it, and let the driver make it (sudo nvidia-modprobe -c 0 -u)
+    advice of why: container with => An old task of that container is left: docker rm -f NAME, or restart containerd
+    + and docker
+    advice of why: This => Use docker compose in place of docker stack, or make this host a manager (docker swarm init)
+    advice of why: has act => Disconnect or remove its containers first (docker network inspect NAME)
+    advice of why: a dir => Make the file on the host before the start: for a missing path Docker makes a directory
+    advice of why: unable to app => Restart docker, reboot if the control groups are full of dead ones, and update runc
+    advice of why: linux spec => Take a user that the image has (--user 1000:1000 works without a name)
+    advice of why: (?:No|no) space => Free space (docker system df; docker system prune; df -h and df -i)
+    advice of why: cannot attach => Start it without -t
+    advice of why: .*API|client => Update Docker's daemon, or set DOCKER_API_VERSION
+    advice of why: . => Correct that option (docker run --help): no blanks after commas, quotes around '"device=0"',
+    + names in lower case
+cause = Docker does not do it: {why}.
+remedy = {advice}.
+source = https://docs.docker.com/reference/cli/docker/container/run/
+
+[image-pull-failed]
+keys =
+    short read: expected
+    filesystem layer verification failed
+    blob not found
+    error pulling image configuration
+    failed to fetch anonymous token
+    ERROR: failed to solve:
+    download failed after attempts
+    reading blob sha256
+    unexpected status from
+    no image found in manifest list
+pattern =
+    (?P<why1>short read: expected \d+ bytes but got \d+|filesystem layer verification failed|blob not found|(?:error
+    + pulling image configuration|failed to fetch anonymous token)[^\n]*: [^\n:]+|download failed after attempts=\d+:
+    + [^\n]+|unexpected status from [^\n]+)
+    failed to solve: (?P<why2>(?P<image>[\w./-]+:[\w.-]+): not found)
+    (?P<why3>no image found in manifest list for architecture \S+)
+values =
+    advice of why: blob => containerd's store lacks a part that it lists: docker image rm the image (or nerdctl, ctr
+    + -n k8s.io images rm), docker builder prune, and pull again
+    advice of why: short|file => The download was cut or changed on its way: pull again; if it stays, go round the
+    + proxy or mirror (registry-mirrors in /etc/docker/daemon.json), and check memory and disk
+    advice of why: no image => Take a tag that has linux/arm64 (docker manifest inspect IMAGE), or build the image here
+    advice of image: . => Correct the name and tag of FROM: the registry has no such one
+    advice of why: . => Check that this host reaches the registry and its storage (curl -I
+    + https://registry-1.docker.io/v2/; a firewall may know only one of the names), set the proxy for the daemon (a
+    + drop-in with HTTPS_PROXY), and pull again
+cause = The image was not downloaded: {why}.
+remedy = {advice}.
+source = docker/for-linux#711
+
+[compose-value-refused]
+keys =
+    invalid interpolation format
+    contains an invalid type
+    external volume "
+    multiple platforms feature is
+pattern =
+    (?P<why1>invalid interpolation format for [^\n:]+)
+    (?P<why2>[\w.-]+ contains an invalid type, it should be [^\n]+)
+    (?P<why3>external volume '[^'\n]+' not found)
+    (?P<why4>multiple platforms feature is currently not supported for docker driver)
+values =
+    advice of why: invalid => Write a $ that is meant as such twice ($$), and close each brace after one
+    advice of why: external => Make it (docker volume create NAME), or take external out of the file
+    advice of why: multiple => Make a builder that can (docker buildx create --use --driver docker-container), or
+    + build for linux/arm64 alone
+    advice of why: . => Write that value as the message says: a list has a line with - for each, quotes keep 8000:80 a
+    + text
+cause = docker compose does not take the file: {why}.
+remedy = {advice}.
+source = https://docs.docker.com/reference/compose-file/interpolation/
 
 [docker-process-id-file]
 keys = ensure docker is not running or delete

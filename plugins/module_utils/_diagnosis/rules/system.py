@@ -67,12 +67,13 @@ remedy = Check it with systemd-analyze verify, correct it, and run systemctl dae
 
 [systemd-no-bus]
 keys =
+    Failed to connect system bus
     Failed to connect to bus
     user scope bus via local transport
     booted with systemd as init system
 pattern =
     (booted with systemd as init system)
-    Failed to connect to (?:user scope )?bus(?: via local transport)?: (?P<why>[^\n(]+)
+    Failed to connect (?:to )?(?:user scope |system )?bus(?: via local transport)?: (?P<why>[^\n(]+)
 values =
     advice of why: No medium|\$DBUS|No such file => Log in as that user itself (ssh USER@localhost, machinectl shell)
     + instead of su or sudo, or run loginctl enable-linger USER and set XDG_RUNTIME_DIR=/run/user/UID
@@ -80,6 +81,107 @@ values =
 cause = systemctl did not reach a systemd here[ ({why})]: none runs in this container, or this session of the user has
     none.
 remedy = {advice}.
+
+[unit-result]
+keys =
+    Failed with result '
+    Can't open PID file
+    Failed to run 'start' task
+    Failed to set up mount namespacing
+    ocate executable
+    Neither a valid executable name
+    not found in path "
+    steps required by its unit configuration
+    unavailable resources or another system error
+    Found ordering cycle
+pattern =
+    (?P<unit1>[\w@.\\-]+): Failed with result '(?P<why1>oom-kill|protocol|resources|exec-condition|watchdog)'
+    (?P<unit2>[\w@.\\-]+): (?P<why2>Can't open PID file (?P<file2>\S+)|Failed to run 'start' task|Failed to set up
+    + mount namespacing: (?P<file3>[^\n:]+)|Failed to locate executable (?P<file4>[^\n:]+)|Unable to locate executable
+    + '(?P<file5>[^'\n]+)'|Neither a valid executable name nor an absolute path: (?P<file6>[^\n]+)|Found ordering
+    + cycle on (?P<file8>\S+?)/)
+    (?<!\S)(?P<unit3>/\S+\.service):\d+: (?P<why3>Executable) '(?P<file7>[^'\n]+)' not found in path
+    Job for (?P<unit4>\S+) failed because (?P<why4>the service did not take the steps|of unavailable resources)
+values =
+    what of why: oom => the kernel or systemd-oomd ended it for lack of memory
+    what of why: proto|the service => it ended or reported itself in another way than its Type= says
+    what of why: Can't => the file {file} of Type=forking, by which systemd knows the daemon, was not written
+    what of why: res|of un|Failed to run => systemd itself could not set the start up (a missing file of
+    + EnvironmentFile=, PIDFile= or a directory)
+    what of why: exec => the command of its ExecCondition= said that it is not to run here
+    what of why: watch => it gave no sign of life in its time
+    what of why: Failed to set => a path of its sandbox (ReadWritePaths=, BindPaths=) is not there
+    what of why: Found => units wait for each other in a circle, and one of them is left out
+    what of why: . => the program of its ExecStart= is not there
+    advice of why: oom => Give it less to load or more memory (MemoryMax= of the unit; on a GB10 the GPU's memory
+    + counts), and see the kernel's log (journalctl -k)
+    advice of why: proto|the service|Can't => Set Type= to what the program does (exec for one that stays in the
+    + foreground, forking with its PIDFile= for one that does not, notify only if it supports that)
+    advice of why: res|of un|Failed to run => Read the lines before it (journalctl -u UNIT -b), make the missing file
+    + or put a - before its path
+    advice of why: exec => Look at ExecCondition= (systemctl cat UNIT): mostly this is as meant
+    advice of why: watch => Raise WatchdogSec=, or see why it hung
+    advice of why: Failed to set => Make that directory, or put a - before its path in the unit
+    advice of why: Found => Take After= or Before= out of the unit of yours that is named in the lines below
+    + (After=network-online.target with WantedBy=sysinit.target or a mount that needs the network make such circles)
+    advice of why: . => Give its full path (systemd knows no ~ and no variables there), and install it for all
+    + accounts, not below /root or in an environment that the unit does not have
+cause = systemd did not keep {unit} going: {what}.
+remedy = {advice}; then sudo systemctl daemon-reload and start it.
+source = https://www.freedesktop.org/software/systemd/man/latest/systemd.service.html
+
+[systemctl-refused]
+keys =
+    Failed to enable unit
+    Failed to execute operation
+    Failed to start transient
+    Failed to preset unit
+    Failed to reload daemon
+    Failed to talk to init daemon
+    Failed to get D-Bus connection
+    Failed to get properties
+    nvalid unit name
+    failed to load properly, please adjust
+    timed out (service_start_timeout
+    Failed to list units
+    Failed to set time
+    Failed to set hostname
+    Failed to try-restart
+    no installation config
+    : Interactive authentication required
+    : Access denied
+pattern =
+    Failed to [\w -]*?(?:unit|operation|\.service|units|daemon|time|hostname|properties|connection)(?: for \S+)?:
+    + (?P<why>File \S+ already exists[^\n]*|Refusing to operate on alias name[^\n]*|Unit \S+ is transient or
+    + generated|Unit (?:file )?\S+ is masked|File exists|Invalid argument|Unit \S+ already exists|Unit \S+ was already
+    + loaded|Method call timed out|Connection timed out|Operation not permitted|Unit name \S+ is not valid|Automatic
+    + time synchronization is enabled|Could not set static hostname[^\n]*|Access denied|Interactive authentication
+    + required)
+    (?P<why2>Unit \S+ failed to load properly|timed out \(service_start_timeout=\d+ms\)|Failed to talk to init
+    + daemon|[Ii]nvalid unit name '[^'\n]+'|The unit files have no installation config)
+    Failed to (?:start|stop|restart|reload) \S+: (?P<why3>Access denied|Interactive authentication required|Transport
+    + endpoint is not connected)
+values =
+    advice of why: File|Unit \S+ (?:already|was) => Remove what is there first (systemctl disable, systemctl
+    + reset-failed NAME, or the link in /etc/systemd/system), and repeat
+    advice of why: Refusing => Name the unit itself, not its alias (ssh.service on Ubuntu, for sshd)
+    advice of why: Unit \S+ is trans => It is made at boot from /etc/fstab, netplan or an init script: change it there
+    advice of why: Unit (?:file )?\S+ is masked => Unmask it (sudo systemctl unmask NAME) if it is to run
+    advice of why: Invalid|[Ii]nvalid|Unit name => Check the name and the file (systemd-analyze verify FILE;
+    + systemd-escape for paths)
+    advice of why: Unit \S+ failed => Its file cannot be read now: systemd-analyze verify it, and sudo systemctl
+    + daemon-reload
+    advice of why: Auto => Switch the synchronisation off first (sudo timedatectl set-ntp false), or let it set the time
+    advice of why: Could => The root file system is read-only, or /etc/hostname is mounted from elsewhere
+    advice of why: Acc|Inter => Use sudo: over ssh nobody can be asked for a password
+    advice of why: Oper => None runs as process 1 in this container, or it lacks the right: start the program itself
+    advice of why: The unit => It is started by another unit, a socket or a timer, and cannot be enabled itself:
+    + enable that one, or add an [Install] section with WantedBy=multi-user.target
+    advice of why: . => systemd does not answer: see journalctl -b -t systemd and free memory, then sudo systemctl
+    + daemon-reexec, or reboot
+cause = systemd does not do it: {why}.
+remedy = {advice}.
+source = https://www.freedesktop.org/software/systemd/man/latest/systemctl.html
 
 [unit-stop-timeout]
 keys = State 'stop-sigterm' timed out
@@ -200,6 +302,61 @@ values =
     + NoNewPrivileges=yes (a snap's or an editor's terminal sets it as well)
 cause = sudo does not work here: {why}.
 remedy = {advice}.
+
+[sudo-refused]
+keys =
+    sudo: no tty present
+    you must have a tty
+    Sorry, user
+    incorrect password attempt
+    is world writable
+    should be 0
+    effective uid is not 0
+    sudo: unknown user
+    account validation failure
+    sudo: PAM
+    sudo.conf
+    sudo: unable to stat
+    sudo: unable to execute
+    su:
+    account is currently not available
+    Error executing command as another user
+    pkexec: must be
+pattern =
+    sudo: (?P<why>no tty present|sorry, you must have a tty|\d+ incorrect password attempts?|\S+ is world writable|\S+
+    + is owned by uid \d+, should be 0|effective uid is not 0|unknown user:? \S+|account validation failure|PAM
+    + [^\n]+|error in \S+sudo\.conf[^\n]*|unable to stat \S+|unable to execute \S+: [^\n]+)
+    (?P<why2>Sorry, user \S+ (?:is not allowed to execute|may not run)[^\n]*)
+    su: (?P<why3>Authentication failure|must be run from a terminal|user \S+ does not exist|cannot set user id[^\n]*)
+    (?P<why4>This account is currently not available|pkexec: must be setuid root|Error executing command as another
+    + user: \S[^\n]*)
+values =
+    advice of why: no tty|sorry => Let it run without a password (sudo visudo -f /etc/sudoers.d/NAME: USER ALL=(root)
+    + NOPASSWD: /path/of/command), or with a terminal (ssh -t)
+    advice of why: \d => Give this account's own password (of DGX OS the one of the first set-up), or reset it in
+    + recovery mode
+    advice of why: \S+ is (?:world|owned) => As root: chown root:root that file and chmod 440 it (pkexec, or a root
+    + shell of recovery)
+    advice of why: eff|pkexec => The file system is mounted nosuid or sudo lost its mode: mount without nosuid, or as
+    + root chmod 4755 /usr/bin/sudo /usr/bin/pkexec
+    advice of why: unknown|user => Create the account first (sudo adduser NAME)
+    advice of why: acc|PAM => The account is locked or expired, or its directory service is away: sudo chage -l NAME,
+    + passwd -S NAME as root, /etc/pam.d and the time
+    advice of why: error => Reinstall sudo (apt install --reinstall sudo), as root
+    advice of why: unable to stat => It has no right on its own configuration: reboot into recovery and run chown -R
+    + root:root /etc/sudoers /etc/sudoers.d; chmod 440
+    advice of why: unable to exec => Make the file executable (chmod +x) and see its first line and that its disk is
+    + not mounted noexec
+    advice of why: Sorry => That command is not among those of its rule: see sudo -l, and have an administrator extend
+    + it
+    advice of why: Auth => Use sudo -i with your own password: root has none on Ubuntu
+    advice of why: must => Use sudo -u NAME in place of su in a script
+    advice of why: cannot => The account is at its limit of processes (ulimit -u, /etc/security/limits.d)
+    advice of why: This => It is a service's account without a shell: run the command with sudo -u NAME COMMAND
+    advice of why: . => Use sudo: no agent of polkit is there to ask for a password
+cause = The other account's rights were not given: {why}.
+remedy = {advice}.
+source = https://www.sudo.ws/docs/man/sudo.man/
 
 [sudoers-invalid]
 keys =
@@ -332,6 +489,34 @@ cause = {found} is in use: a program has a file or its directory there, or somet
 remedy = See who (sudo fuser -vm {found}; findmnt {found}), end that or unmount it; a container keeps its volumes until
     it is removed.
 
+[account-refused]
+keys =
+    already exists
+    cannot lock /etc/
+    is currently used by process
+    passwd:
+    bad minute
+    errors in crontab file
+pattern =
+    (?:useradd|adduser|groupadd|addgroup)(?:: fatal)?: (?P<why1>(?:[Tt]he )?(?:user|group) '?[^'\s]+'? already exists)
+    (?:useradd|usermod|userdel|groupadd|groupmod|groupdel|gpasswd|passwd): (?P<why2>cannot lock /etc/\S+)
+    (?:usermod|userdel): user \S+ (?P<why3>is currently used by process \d+)
+    passwd: (?P<why4>Authentication token manipulation error|You may not [^\n]+)
+    (?P<why5>bad (?:minute|hour|day-of-month|command)|errors in crontab file)
+values =
+    advice of why: [Tt]he|user|group => Go on with it (usermod -aG GROUP NAME adds to it), or take another name;
+    + Ubuntu 24.04's images have an account ubuntu with 1000
+    advice of why: cannot => Another such command runs, or ended halfway: see pgrep -a user, and remove the old
+    + /etc/passwd.lock, shadow.lock, group.lock, gshadow.lock; run it as root, on a disk that can be written
+    advice of why: is => Log that account out and stop its services (loginctl terminate-user NAME), then repeat
+    advice of why: Auth => Give the present password first, or as root: passwd NAME; the root file system must be
+    + writable
+    advice of why: You => Use sudo
+    advice of why: . => A line has five fields of time before the command (in /etc/crontab also an account)
+cause = The account or its table was not changed: {why}.
+remedy = {advice}.
+source = https://manpages.ubuntu.com/manpages/noble/man8/useradd.8.html
+
 [account-missing]
 keys =
     invalid user:
@@ -394,6 +579,49 @@ cause = The start waited in vain for an interface that has no network ({found}):
     names, such as a ConnectX port without a cable.
 remedy = Set optional: true for that interface in /etc/netplan (networkctl shows which is configuring), then sudo
     netplan apply.
+
+[nmcli-refused]
+keys =
+    Error: Timeout expired
+    Error: Device '
+    Error: Failed to modify connection
+    Error: Failed to add
+    Error: invalid or not allowed setting
+    Error: Could not create NMClient
+    ' is not valid
+    Error: Not authorized
+    Error: connection verification failed
+    Activation: failed for connection
+    -> failed (reason
+    failed to load connection
+pattern =
+    Error: (?P<why>Timeout expired \(\d+ seconds\)|Device '[^'\n]+' not found|Failed to (?:modify|add)[^\n]*?:
+    + [^\n]+|invalid or not allowed setting '[^'\n]+'|Could not create NMClient object|'?[\w.-]+'? is not valid|Not
+    + authorized to control networking|connection verification failed: [^\n]+)
+    device \((?P<device1>[^)\n]+)\): Activation: (?P<why2>failed) for connection '[^'\n]+'
+    device \((?P<device2>[^)\n]+)\): state change: \S+ -> failed \(reason '(?P<why3>[\w-]+)'
+    (?P<why4>failed to load connection: [^\n]+)
+values =
+    advice of why: Timeout => The network did not answer: DHCP, a cable, a password (journalctl -u NetworkManager -b);
+    + for a port without DHCP set ipv4.method manual
+    advice of why: Device => Take a name that nmcli dev shows
+    advice of why: Failed to[^:\n]*: (?:Insuff|Not auth) => Use sudo
+    advice of why: .*method(?:=|:| 'manual|.*manual) => Give the address in the same command: ipv4.method manual
+    + ipv4.addresses 192.168.100.10/24
+    advice of why: Not auth => Use sudo
+    advice of why: Could => Start it (sudo systemctl start NetworkManager); in a container there is none
+    advice of why: (?:failed to load[^\n]*perm|failed to load[^\n]*insecure) => Make the file root's alone: sudo chmod
+    + 600 and chown root it, then sudo nmcli con reload
+    advice of why: failed to load => Correct or remove that file, and run sudo nmcli con reload
+    advice of why: (?:no-secrets|supplicant|ssid) => Give the password anew (nmcli dev wifi connect NAME --ask), and
+    + see that the network is in reach
+    advice of why: (?:ip-config|dhcp|failed$) => No address came: see the cable and DHCP, or set one by hand
+    + (ipv4.method manual)
+    advice of why: . => Correct that property (nmcli con show NAME lists them; its value must be of the kind that the
+    + message says)
+cause = NetworkManager does not do it[ for {device}]: {why}.
+remedy = {advice}.
+source = https://networkmanager.dev/docs/api/latest/nmcli.html
 
 [network-manager-off]
 keys = NetworkManager is not running
