@@ -8,6 +8,7 @@ import functools
 import itertools
 import math
 import platform
+import re
 import typing as t
 
 from ..bounds import on_the_host, torch
@@ -21,6 +22,7 @@ from .conditions import (
     Exact,
     Operator,
     numbers_of,
+    position_factor,
     resized_samples,
     summing_factor,
 )
@@ -312,9 +314,10 @@ def _errors(
             measure = variants.misplaced_values
         elif not operator.has_nan_in_place(variants.is_known(base, dtype) and row["mode"] != "autocast"):
             measure = variants.lost_nan
-        elif operator.name.startswith("fft." if operator.gpu else ("fft.hfft", "fft.irfft")):
+        elif POSITIONS.match(operator.name) or re.match(r"fft\." if operator.gpu else r"fft\.(h|ir)fft", operator.name):
             # With cuFFT, a NaN also reaches the line before it, as if two were computed as a complex one. In transforms
-            # to real numbers, a NaN that is multiplied by the cosine of a right angle may be left out.
+            # to real numbers, a NaN times the cosine of a right angle may be left out, and so may a pixel on the edge
+            # of a filter, whose weight is zero.
             measure = variants.lost_nan
         return measure(on_the_host(made.results), exact.results), 0.0
     is_resized = row["size"] != PLAIN["size"] and values != "zero"
@@ -346,8 +349,9 @@ def _errors(
             # ``dist`` adds up the differences of all elements of its broadcast inputs.
             shapes.append(torch.broadcast_shapes(*shapes))
         shapes += [tensor.shape for tensor in exact.results]
-        is_linear = row["layout"] == variants.EXPANDED or POSITIONS.match(operator.name) is not None
-        factor = summing_factor(shapes, is_linear)
+        factor = summing_factor(shapes, row["layout"] == variants.EXPANDED)
+        if POSITIONS.match(operator.name):
+            factor = max(factor, position_factor(operator.name, base.input.shape[2:]))
         errors = [errors[0] / (factor if dtype.itemsize > 2 or is_running else 1.0), errors[1] / factor]
         if operator.name.endswith(("multi_margin_loss", "multilabel_margin_loss")):
             # A CPU adds up equal terms, one for each class, or for each pair of it and a label, which targets repeat.

@@ -281,6 +281,16 @@ def summing_factor(shapes: t.Iterable[t.Sequence[int]], are_equal: bool) -> floa
     return terms if are_equal else math.sqrt(terms)
 
 
+def position_factor(name: str, size: t.Sequence[int]) -> float:
+    """Return the factor on the bounds in float32 of a resampling, which computes positions in a picture of this size.
+
+    A position below n, (i + 1/2) r - 1/2, has three rounding errors of up to n/2 units. It is multiplied by the
+    difference of two neighbours, at most twice the largest number, or twice that with cubic weights, in each dimension.
+    A gradient has the same weights, and terms with signs of their own.
+    """
+    return 1 + (6 if "cubic" in name else 3) * sum(size) / operator_bounds.DEFAULT["float32"]
+
+
 def single_condition_rows(operator: Operator) -> list[dict[str, str]]:
     """Return the rows in which exactly one condition is not plain."""
     has_gradients = is_differentiable(operator.entry, operator.dtype, operator.device)
