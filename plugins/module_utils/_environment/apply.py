@@ -108,8 +108,7 @@ class Apply:
         if receipt.get("stack"):
             own["stack"] = receipt["stack"]
         receipt.update(t.cast("Receipt", {key: value for key, value in own.items() if key not in OWN_ALONE}))
-        self._write_own(plan, own)
-        self._write_files(plan)
+        self._write_files(plan, own)
         if "access" in plan.actions and access.is_wrong(self.options):
             access.correct(self.options, receipt, self.run)
         if plan.stages:
@@ -135,9 +134,7 @@ class Apply:
     def _write_own(self, plan: Plan, own: Own) -> None:
         """Write the receipt into the environment, which makes the directory valid and protects its wheels."""
         path = os.path.join(self.paths.of(plan.environment_id), "receipt.json")
-        text = digests.text_of(own)
-        if not tree.has_content(path, text, 0o644):
-            disk.write_file(path, text.encode())
+        _write_changed({path: (digests.text_of(own), 0o644)})
 
     def _make(self, plan: Plan) -> Own:
         """Return the receipt in the environment, after creating it and testing its imports if necessary."""
@@ -203,7 +200,12 @@ class Apply:
                 disk.remove(wheel.path)
                 raise
 
-    def _write_files(self, plan: Plan) -> None:
+    def _write_files(self, plan: Plan, own: Own) -> None:
+        """Write the files and links inside the environment, then its receipt, and then the files elsewhere."""
+        inside = self.paths.of(plan.environment_id) + os.sep
+        _make_links(plan.links)
+        _write_changed({path: file for path, file in plan.files.items() if path.startswith(inside)})
+        self._write_own(plan, own)
         kernel, receipt = self.paths.kernel, plan.receipt
         # Only the finished environment shows whether ipykernel was installed as a dependency.
         if kernel in plan.files and not has_ipykernel(receipt["packages"]):
@@ -212,10 +214,7 @@ class Apply:
             receipt["paths"]["kernel"] = None
         for path in plan.stale_files:
             remove_file(path, directory=path == kernel)
-        for path, (content, mode) in plan.files.items():
-            if not tree.has_content(path, content, mode):
-                disk.write_file(path, content.encode(), mode)
-        _make_links(plan.links)
+        _write_changed(plan.files)
 
     def _set_link(self, name: str, target: str | None) -> None:
         path = self.paths.of(name)
@@ -382,6 +381,13 @@ def _remove_environment(paths: Paths, entry: str) -> None:
     disk.remove(aside)
     os.rename(path, aside)
     disk.remove(aside)
+
+
+def _write_changed(files: t.Mapping[str, tuple[str, int]]) -> None:
+    """Write the files (path -> content, mode) that differ."""
+    for path, (content, mode) in files.items():
+        if not tree.has_content(path, content, mode):
+            disk.write_file(path, content.encode(), mode)
 
 
 def _make_links(links: t.Mapping[str, str]) -> None:

@@ -426,6 +426,16 @@ def test_damage_is_detected_and_repaired(installed: Host) -> None:
     assert not host.succeed(**options)["changed"]
 
 
+def test_receipt_is_written_after_files_inside_environment(installed: Host) -> None:
+    activation = installed.environments / installed.link() / "bin" / "activate-sparkforge"
+    activation.unlink()
+    (activation / "debris").mkdir(parents=True)
+    options = {**options_for(installed, "1.0"), "environment": {"X": "new"}}
+    assert f"{activation} cannot be written" in installed.fail(**options)["cause"]
+    shutil.rmtree(activation)
+    assert installed.succeed(**options)["actions"] == ["prove", "files"]
+
+
 def test_rollback_needs_no_index_starts_nothing_and_removes_nothing(upgraded: Host) -> None:
     host, first, second = upgraded, upgraded.link("previous"), upgraded.link()
     kernel = host.kernels / "sparkforge-torch" / "kernel.json"
