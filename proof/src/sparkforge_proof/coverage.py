@@ -12,11 +12,6 @@ import itertools
 import typing as t
 
 Row = t.Mapping[str, t.Any]
-LABELS = {
-    "operators": "operators of torch's list",
-    "overloads": "overloads of torch's dispatcher",
-    "pairs": "pairs of conditions of all operators, of which none takes each",
-}
 #: The maximum number of names, and of digits in a set of pairs: the environment under test may have written anything.
 MOST_NAMES, MOST_DIGITS = 20_000, 1_000
 
@@ -71,13 +66,14 @@ def sentence(check: str, rows: t.Sequence[Row], earlier: t.Sequence[t.Sequence[t
     same = [[row for row in run if row and is_sound(row) and row["table"] == table] for run in earlier]
     every = [*rows, *itertools.chain(*same)]
     now, together, axes, all_axes = _counts(rows), _counts(every), _axes(rows), _axes(every)
-    totals = {
-        "operators": rows[0]["of_operators"],
-        "overloads": rows[0]["of_overloads"],
-        "pairs": rows[0]["of_pairs"] * rows[0]["of_operators"],
-    }
-    covered = ", ".join(f"{now[key]:,} of {totals[key]:,} {label}" for key, label in LABELS.items())
-    last = ", ".join([f"{together[key]:,} {key}" for key in LABELS] + [text for text in all_axes if text not in axes])
+    all_pairs = rows[0]["of_pairs"] * rows[0]["of_operators"]
+    last = ", ".join([f"{number:,} {key}" for key, number in together.items()] + [x for x in all_axes if x not in axes])
     count = len(list(filter(None, same)))
     over = f" Over the last {count + 1} runs: {last}." if count else ""
-    return f"{check} looked at {covered}. Values on its axes: {', '.join(axes)}.{over}"
+    return (
+        f"{check} compared {now['operators']:,} of torch's {rows[0]['of_operators']:,} operators with references,"
+        f" through {now['overloads']:,} of {rows[0]['of_overloads']:,} overloads in its dispatcher. It varied how"
+        f" operators are called, such as the format and the layout of their inputs: {now['pairs']:,} of {all_pairs:,}"
+        " pairs of two such conditions occurred. No operator accepts all pairs, and a run on another day uses others."
+        f" Values that occurred: {', '.join(axes)}.{over}"
+    )
