@@ -1,9 +1,11 @@
 """No check fails in a sound environment. Each run is like a user's proof, with the same seeds."""
 
 import os
+import tempfile
 import time
 import typing as t
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from sparkforge_proof import catalogue
@@ -34,6 +36,16 @@ def test_healthy_environment_passes_checks_of_day(environment: Environment) -> N
     report = environment.prove(*UNCOMPILED[DAY % 3 :: 3])
     assert failures(report) == {}
     assert sum(row["status"] == "pass" for row in report["checks"]) >= 15
+
+
+def test_sockets_of_workers_below_a_long_tmpdir(
+    environment: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = tmp_path / ("t" * 60)
+    directory.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(directory))
+    rows = {row["name"]: row["status"] for row in environment.prove("cpu.chance.workers")["checks"]}
+    assert rows["cpu.chance.workers"] == "pass"
 
 
 @pytest.mark.long

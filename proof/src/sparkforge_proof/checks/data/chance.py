@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import itertools
 import math
+import multiprocessing
+import os
 import random
 import typing as t
 
@@ -454,6 +456,8 @@ class _Drawn(torch.utils.data.Dataset if torch else object):  # type: ignore[mis
 def workers(context: Context) -> Measured:
     """Require that a loader's workers draw different numbers in each epoch, and the same ones with the same seed."""
     cases = Cases("what a loader's workers draw", REMEDY)
+    # The path of a Unix socket has at most 107 bytes, so workers meet by a path relative to this run's directory.
+    multiprocessing.current_process()._config["tempdir"] = os.curdir  # type: ignore[attr-defined]
 
     def epochs(seed: int, count: int, persistent: bool) -> torch.Tensor:
         generator = torch.Generator().manual_seed(seed)
