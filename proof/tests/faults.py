@@ -159,6 +159,7 @@ FAULTS: tuple[Fault, ...] = (
     _on_cpu("generator_ignores_its_seed", {"chance.independence": r"state set again"}),
     _on_cpu("generator_is_biased", {"chance.distributions": r"uniform"}),
     _on_cpu("rank_is_killed", {"collectives.parts": r"Rank 1 of 2 was killed by SIGKILL"}),
+    _on_cpu("rank_refuses_a_product", {"collectives.parts": r"Rank 1 of 2: .*times the bound"}),
     # linear algebra
     _on_cpu("solve_off_by_a_thousandth", {"algebra.dense": r"times the bound"}),
     _on_cpu("lapack_stops", {"algebra.dense": r"exited with status 0"}),

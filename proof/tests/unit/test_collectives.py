@@ -29,27 +29,33 @@ def test_rank_with_running_thread_exits(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize(
-    ("body", "message"),
+    ("body", "error", "message"),
     [
-        ("os.kill(os.getpid(), signal.SIGKILL)", "Rank 1 of 2 was killed by SIGKILL"),
-        ("open(collectives._ready(context, 1), 'w').close(); os._exit(7)", "Rank 1 of 2: status 7"),
-        ("open(collectives._ready(context, 1), 'w').close(); time.sleep(3600)", "Rank 1 of 2 does not answer: Timed"),
+        ("os.kill(os.getpid(), signal.SIGKILL)", RuntimeError("Timed out"), "Rank 1 of 2 was killed by SIGKILL"),
+        ("meet(context); os._exit(7)", RuntimeError("Timed out"), "Rank 1 of 2: status 7"),
+        ("meet(context); time.sleep(3600)", RuntimeError("Timed out"), "Rank 1 of 2 does not answer: Timed out"),
+        ("meet(context); time.sleep(3600)", RuntimeError("No such product"), "Rank 0 of 2: No such product"),
+        ("meet(context); raise OSError('gloo/pair.cc')", RuntimeError("No such product"), "Rank 0 of 2: No such"),
+        ("meet(context); raise OSError('gloo/pair.cc')", collectives.Failed("It is off.", ""), "^It is off"),
     ],
-)
-def test_rank_that_ends_early_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, message: str):
-    """A rank ends before it meets rank 0, or while it exchanges data, or it hangs."""
-    name = f"rank_{abs(hash(body))}"
+)  # fmt: skip
+def test_error_that_explains_the_others_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, error: Exception, message: str
+):
+    """A rank ends before it meets rank 0, or while it exchanges data, or it hangs, or waits for rank 0."""
+    name = f"rank_{abs(hash(body + message))}"
     (tmp_path / f"{name}.py").write_text(
         "import os, signal, time\n"
         f"from {collectives.__package__} import collectives\n\n\n"
+        "def meet(context):\n    open(collectives._ready(context, 1), 'w').close()\n\n\n"
         f"def works(context, rank, world):\n    {body}\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     works = importlib.import_module(name).works
     context = Context(device="cpu", directory=str(tmp_path))
     began = time.monotonic()
-    with pytest.raises(collectives.Unanswered, match=message), collectives.other_ranks(context, works, 2):
-        raise RuntimeError("Timed out waiting for recv")
+    with pytest.raises(collectives.Failed, match=message), collectives.other_ranks(context, works, 2):
+        raise error
     assert time.monotonic() - began < 30
 
 

@@ -17,6 +17,7 @@ import importlib
 import itertools
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -32,6 +33,8 @@ from ..bounds import Cases, torch
 PATIENCE = 60
 #: The seconds in which a rank must exit if rank 0 has failed.
 GRACE = 2.0
+#: The time limit in seconds for all ranks to refuse a call that one rank refuses, times the limit ``factor``.
+ALONE = 10
 #: The exit status of a rank that got a wrong result and printed how far off it is.
 WRONG_NUMBER = 3
 
@@ -42,8 +45,10 @@ _REMEDY = (
 #: The backend for each device.
 BACKENDS = {"cuda": "nccl", "cpu": "gloo"}
 NAMES = {"nccl": "NCCL", "gloo": "Gloo"}
-_LOOPBACK = {"nccl": "NCCL_SOCKET_IFNAME", "gloo": "GLOO_SOCKET_IFNAME"}
 _PDEATHSIG = 1
+#: The errors by which torch refuses a call, and errors that follow from another rank's end or waiting.
+_REFUSALS = (RuntimeError, TypeError, ValueError, AssertionError)
+_CONSEQUENCE = re.compile("gloo/|NCCL|CUDA error|Connection|Timed out|timeout")
 
 
 def ranks(context: Context) -> int:
@@ -74,26 +79,19 @@ def group(context: Context, rank: int, world: int) -> t.Iterator[None]:
     if context.device == "cuda":
         torch.cuda.set_device(rank)
     backend = BACKENDS[context.device]
-    variable = _LOOPBACK[backend]
-    before = os.environ.get(variable)
-    if before is None:
-        os.environ[variable] = "lo"
+    os.environ.setdefault(f"{backend.upper()}_SOCKET_IFNAME", "lo")
     open(_ready(context, rank), "w").close()
+    dist.init_process_group(
+        backend,
+        init_method=f"file://{context.directory}/meeting",
+        rank=rank,
+        world_size=world,
+        timeout=datetime.timedelta(seconds=PATIENCE * context.limits.get("factor", 1)),
+    )
     try:
-        dist.init_process_group(
-            backend,
-            init_method=f"file://{context.directory}/meeting",
-            rank=rank,
-            world_size=world,
-            timeout=datetime.timedelta(seconds=PATIENCE * context.limits.get("factor", 1)),
-        )
-        try:
-            yield
-        finally:
-            dist.destroy_process_group()
+        yield
     finally:
-        if before is None:
-            del os.environ[variable]
+        dist.destroy_process_group()
 
 
 def other_rank(function: str, text: str) -> None:
@@ -167,6 +165,7 @@ def other_ranks(context: Context, function: t.Callable[..., t.Any], world: int, 
                 unanswered.add(rank)
                 process.kill()
                 process.wait()
+        own_problem = str(own_error) if isinstance(own_error, RuntimeError) else ""
         problems = []
         wrong_numbers: list[Failed] = []
         for rank, process, output in running:
@@ -177,8 +176,9 @@ def other_ranks(context: Context, function: t.Callable[..., t.Any], world: int, 
                 cause, *measure = json.loads(lines[-1])
                 wrong_numbers.append(Failed(f"Rank {rank} of {world}: {cause}", _REMEDY, "", "", *measure))
             elif rank in unanswered:
-                if isinstance(own_error, RuntimeError):
-                    problems.append(f"Rank {rank} of {world} does not answer: {own_error}")
+                # After an error of rank 0 alone, this rank has only waited.
+                if _CONSEQUENCE.search(own_problem):
+                    problems.append(f"Rank {rank} of {world} does not answer: {own_problem}")
             elif process.returncode < 0:
                 problems.append(f"Rank {rank} of {world} was killed by {signal.Signals(-process.returncode).name}.")
             elif process.returncode:
@@ -186,13 +186,20 @@ def other_ranks(context: Context, function: t.Callable[..., t.Any], world: int, 
         # A crash or a wrong result in one rank explains more than the other ranks' waiting for it.
         if wrong_numbers:
             raise wrong_numbers[0]
-        if problems:
-            raise Unanswered(CRASH, problems[0], _REMEDY)
+        if own_problem:
+            problems.append(f"Rank 0 of {world}: {own_problem}")
+        if problems and not isinstance(own_error, Failed):
+            raise Unanswered(CRASH, min(problems, key=lambda text: bool(_CONSEQUENCE.search(text))), _REMEDY)
 
 
-def with_own_directory(context: Context) -> Context:
-    """Return a context with a directory of its own, in which the ranks meet."""
-    return dataclasses.replace(context, directory=tempfile.mkdtemp(dir=os.path.abspath(context.directory)))
+@contextlib.contextmanager
+def _after_wrong_number(cases: Cases) -> t.Iterator[None]:
+    """Ignore an error that follows a wrong number, which explains more."""
+    try:
+        yield
+    except _REFUSALS:
+        if cases.worst <= 1:
+            raise
 
 
 #: The layouts of the tensors that ranks exchange; Gloo ignores the gaps of strided ones (pytorch#192920).
@@ -295,8 +302,11 @@ def exchange_parts(context: Context, rank: int, world: int) -> Cases:
     generator = context.generator("collectives.parts")
     # Sums of these integers are exact in each format. Each rank draws the numbers of all ranks.
     every = torch.randint(-9, 10, (world, ROWS * world, COLUMNS), generator=generator).double()
-    with group(context, rank, world):
+    alone = datetime.timedelta(seconds=ALONE * context.limits.get("factor", 1))
+    with _after_wrong_number(cases), group(context, rank, world):
         other_group = dist.new_group()
+        # A rank that waits too long for others aborts with NCCL.
+        refusing_group = dist.new_group(timeout=alone) if device.type == "cpu" else None
         for layout, view in list(LAYOUTS.items())[: None if context.device == "cuda" else 2]:
             for form in ("float32", "int64", "bfloat16", "float16"):
                 # Most exchanges change the numbers that they were made with.
@@ -314,7 +324,7 @@ def exchange_parts(context: Context, rank: int, world: int) -> Cases:
         _compare_long_sums(cases, torch.arange(LONG[context.device], device=device), rank, world)
         if versions.numbers(torch.__version__) >= (2, 11):
             # torch 2.6 returns wrong products and minima of terms that are on different ranks.
-            _compare_distributed(cases, device, every, rank, world)
+            _compare_distributed(cases, device, every, rank, refusing_group)
         _compare_replicas(cases, device, generator, rank, world)
     return cases
 
@@ -362,14 +372,19 @@ def _compare_replicas(cases: Cases, device: torch.device, generator: torch.Gener
             cases.compare(f"replicas, gradient of {name}, step {step + 1}", copied.grad, weight.grad, bound)
 
 
-def _compare_distributed(cases: Cases, device: torch.device, every: torch.Tensor, rank: int, world: int) -> None:
-    """Compare matrices, and products of them, whose rows, columns or terms are on different ranks, in uneven parts."""
+def _compare_distributed(
+    cases: Cases, device: torch.device, every: torch.Tensor, rank: int, refusing_group: t.Any
+) -> None:
+    """Compare matrices, and products of them, whose rows, columns or terms are on different ranks, in uneven parts.
+
+    :param refusing_group: the group in which the ranks that refuse a product meet.
+    """
     import torch.distributed as dist
     from torch.distributed.tensor import DTensor, Partial, Replicate, Shard, distribute_tensor, init_device_mesh
 
-    mesh = init_device_mesh(device.type, (world,))
+    mesh = init_device_mesh(device.type, (len(every),))
     placements = [Shard(0), Shard(1), Replicate()]
-    matrices = every[:, : ROWS * world - 1, : COLUMNS - 1].float()
+    matrices = every[:, : ROWS * len(every) - 1, : COLUMNS - 1].float()
     matrix, own = matrices[0], matrices[rank].to(device)
 
     def of(placement: t.Any) -> t.Any:
@@ -381,11 +396,14 @@ def _compare_distributed(cases: Cases, device: torch.device, every: torch.Tensor
         try:
             result = call(*arguments)
             result = result.full_tensor() if isinstance(result, DTensor) else result
-        except (RuntimeError, TypeError, ValueError, AssertionError) as error:
-            if "CUDA error" in str(error) or "NCCL" in str(error):
+        except _REFUSALS as error:
+            if _CONSEQUENCE.search(str(error)):
                 raise
-            # All ranks refuse the same products. If one has ended or waits, this fails too.
-            dist.barrier()
+            # The other ranks wait for one that refuses a product alone, until it ends.
+            try:
+                dist.barrier(refusing_group)
+            except RuntimeError:
+                raise error from None
             return
         cases.compare(f"distributed, {case}", result, expected.double(), 1e-5 * (expected.double().abs() + 1))
 
@@ -406,12 +424,12 @@ def parts(context: Context) -> Measured:
     There is a rank for each GPU, and two on the CPU. With one rank, no data is exchanged.
     """
     world = ranks(context)
-    context = with_own_directory(context)
-    with other_ranks(context, exchange_parts, world):
-        cases = exchange_parts(context, 0, world)
+    context = dataclasses.replace(context, directory=tempfile.mkdtemp(dir=os.path.abspath(context.directory)))
     note = f", {world} rank{'s' if world > 1 else ''}"
     if context.device == "cuda":
         version = ".".join(map(str, torch.cuda.nccl.version()[:3]))
         hangs = version == "2.28.9"
         note += f", NCCL {version}{' (reported to hang with CUDA graphs, fixed in 2.30.4)' if hangs else ''}"
-    return cases.result(note)
+    with other_ranks(context, exchange_parts, world):
+        # If this raises an error, other ranks that wait are killed.
+        return exchange_parts(context, 0, world).result(note)
