@@ -22,7 +22,6 @@ COMMANDS: dict[str, dict[str, Any]] = LINE["commands"]
 EXIT_CODES: dict[int, str] = LINE["exit_codes"]
 #: Exit codes of commands that neither find Sparks nor ask about licences.
 COMMON = (Exit.DONE, Exit.FAILED, Exit.USAGE, Exit.NO_SSH, Exit.REFUSED, INTERRUPTED)
-GONE: dict[str, str] = LINE["gone"]
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -89,10 +88,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     if typed[0] == "explain":
         return int(module("plugins.plugin_utils.programs").PROOF.module("explain").main(typed[1:]))
     cut = typed.index("--") if "--" in typed else len(typed)
-    for word in (typed[0], *(word for word in typed[:cut] if word.startswith("--"))):
-        if word in GONE:
-            sys.stderr.write(f"sparkforge: {word} was removed. {GONE[word]}\n")
-            return Exit.USAGE
     arguments = parser.parse_args(typed[:cut])
     arguments.further = typed[cut + 1 :]
     if arguments.command == "completion":

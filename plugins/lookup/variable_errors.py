@@ -45,7 +45,6 @@ _raw:
   sample: ["argument 'python_env_keep' is of type str and we were unable to convert to int"]
 """
 
-import collections
 import contextlib
 import difflib
 import functools
@@ -66,8 +65,6 @@ class LookupModule(LookupBase):
         """Return the errors in the variables, each templated as a role would see it."""
         accepted, names = options(*terms), variables or {}
         errors = list(misspelt(names, accepted))
-        replacements = gone().get(terms[0], {}) if terms else collections.ChainMap(*gone().values())
-        errors += [f"{name} is no longer a variable: {replacements[name]}" for name in replacements if name in names]
         # A role may require a variable that another role sets, so only playbooks are checked for missing variables.
         missing = [name for name in accepted if terms and accepted[name].get("required") and name not in names]
         errors += [f"{name} is required: {unmarked(accepted[name]['description']).rstrip('.')}" for name in missing]
@@ -107,13 +104,6 @@ def options(*playbooks: str) -> dict[str, dict[str, t.Any]]:
         roles = sorted((ROOT / "roles").glob("*/meta/argument_specs.yml"))
         option_specs += [_specs(path)["main"]["options"] for path in roles]
     return {name: option for options in option_specs for name, option in options.items()}
-
-
-@functools.cache
-def gone() -> dict[str, dict[str, str]]:
-    """Return the variables of former versions and what replaces each: by playbook, and those of roles."""
-    replacements: dict[str, dict[str, str]] = yaml_load((ROOT / "playbooks/meta/gone.yml").read_text(encoding="utf-8"))
-    return replacements
 
 
 def _specs(path: Path) -> dict[str, t.Any]:

@@ -7,7 +7,7 @@ import os
 import typing as t
 
 from .._core import disk, receipts
-from .._wheel.environment import LINKS, Made, Own, Receipt, own_of, upgrade
+from .._wheel.environment import LINKS, Made, Own, Receipt, own_of
 from .._wheel.wheel import installed_wheels
 from .model import Facts, Paths
 
@@ -30,7 +30,7 @@ def own_receipt(paths: Paths, entry: str) -> Own | None:
 
 def last_receipt(paths: Paths) -> Receipt:
     """Return the receipt of the current environment, or an empty one if there is none."""
-    return upgrade(receipts.read(paths.root, paths.receipt_name) or {})
+    return t.cast("Receipt", receipts.read(paths.root, paths.receipt_name) or {})
 
 
 def environments(paths: Paths) -> list[str]:

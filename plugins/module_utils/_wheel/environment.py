@@ -106,8 +106,8 @@ class Receipt(Own, Made, total=False):
 
 def own_of(directory: str) -> Own | None:
     """Return the receipt in an environment, or None if it is missing or unreadable."""
-    data = upgrade(receipts.load(os.path.join(directory, "receipt.json")) or {})
-    return data if data.get("schema") == SCHEMA else None
+    data = receipts.load(os.path.join(directory, "receipt.json")) or {}
+    return t.cast("Own", data) if data.get("schema") == SCHEMA else None
 
 
 def of_one(root: str, name: str, environment_id: str) -> Receipt | None:
@@ -121,12 +121,3 @@ def of_one(root: str, name: str, environment_id: str) -> Receipt | None:
         return None
     paths = {"environment": directory, "python": os.path.join(directory, "bin", "python")}
     return t.cast("Receipt", {**data, "name": name, "paths": paths})
-
-
-def upgrade(data: dict[str, t.Any]) -> Receipt:
-    """Return a receipt, converted to this version's schema if it is older."""
-    if data.get("schema") == 1:
-        # Schema 1 called the environment's id lock_id, like the id of the stack's lock.
-        upgraded = {key: value for key, value in data.items() if key != "lock_id"}
-        data = {**upgraded, "schema": SCHEMA, "environment_id": data.get("lock_id")}
-    return t.cast("Receipt", data)

@@ -70,7 +70,7 @@ class HostSide:
             self._receipt = environments.of_one(self._root, str(name), str(environment_id))
         else:
             receipt = receipts.read(self._root, f"env-{name}") if name else None
-            self._receipt = environments.upgrade(receipt) if receipt else None
+            self._receipt = t.cast("environments.Receipt | None", receipt)
         return {
             "devices": self._gpu["devices"],
             "driver": self._driver["version"],

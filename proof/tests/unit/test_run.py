@@ -407,7 +407,7 @@ def test_staged_environment_has_its_own_receipt_and_interpreter(tmp_path: Path) 
     for name, version in (("old", "2.9.1"), ("new", "2.10.0")):
         directory = environments / name
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(directory)], check=True)
-        receipt = {"schema": 1, "lock_id": name, "packages": {"torch": version}, "modules": {}, "library_paths": []}
+        receipt = {"schema": 2, "environment_id": name, "packages": {"torch": version}, "library_paths": []}
         (directory / "receipt.json").write_text(json.dumps(receipt))
     (environments / "current").symlink_to("old")
     (tmp_path / "receipts").mkdir()

@@ -131,22 +131,6 @@ def test_a_missing_command_or_unknown_option_is_refused(
     assert list(home.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["setup", "--discover", "discover.yml"], "--discover was removed. Use --names"),
-        (["audit", "spark-1"], "audit was removed. Run sparkforge prove"),
-        (["update", "--help"], "update was removed. Run sparkforge forecast"),
-    ],
-)
-def test_removed_commands_name_their_replacement_in_one_line(
-    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.main(arguments) == Exit.USAGE
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith(f"sparkforge: {message}")
-
-
 def candidates(monkeypatch: pytest.MonkeyPatch, sparks: list[Spark], *arguments: str) -> list[Spark]:
     """Return the machines from which the user can choose; one without a key does not answer."""
     monkeypatch.setattr(find, "by_mdns", lambda *_: sparks)

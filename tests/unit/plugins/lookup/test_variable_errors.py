@@ -1,4 +1,4 @@
-"""The lookup variable_errors finds invalid, misspelt and obsolete variables."""
+"""The lookup variable_errors finds invalid and misspelt variables."""
 
 import re
 import typing as t
@@ -34,13 +34,6 @@ def test_each_wrong_variable_is_one_error_with_its_name() -> None:
     assert len(wrong) == 3
     for name in ("python_env_keep", "math_libraries_archives", "verify_require"):
         assert [name in error for error in wrong].count(True) == 1
-
-
-@pytest.mark.parametrize("playbooks", [(), ("forecast",)])
-def test_obsolete_variables_of_update_name_their_replacement(playbooks: tuple[str, ...]) -> None:
-    ledger, kernel = errors(*playbooks, update_ledger="x", update_kernel="once")
-    assert ledger.startswith("update_ledger is") and ledger.endswith(" forecast_ledger")
-    assert kernel.startswith("update_kernel is") and "remove it; forecast.yml" in kernel
 
 
 def test_a_variable_is_judged_by_its_templated_value() -> None:
@@ -107,15 +100,3 @@ def test_variables_with_a_default_in_a_playbook_are_documented() -> None:
         with_default = set(re.findall(rf"(?<![.\w])({path.stem}_[a-z_]+) \| default\(", path.read_text()))
         documented = set((SPECS.get(path.stem) or {"options": {}})["options"])
         assert with_default - assigned - documented - set(options()) == set(), path
-
-
-def test_an_obsolete_variable_is_an_error_with_a_remedy() -> None:
-    (error,) = errors(llvm_follow=False, stack_name="lab")
-    assert error.startswith("llvm_follow is no longer")
-    (error,) = errors(cusparselt_local_repo_key_fingerprint="AB" * 20)
-    assert "set cusparselt_local_repo_sha256" in error
-    assert errors("lock", llvm_follow=False) == []
-    (error,) = errors("mirror", mirror_directory="/srv/mirror", mirror_apt_snapshot="spark.tar")
-    assert error.startswith("mirror_apt_snapshot is no longer") and "with aptly" in error
-    (error,) = errors(sparkforge_wheelhouse_manifest_sha256="0" * 64, stack_name="lab")
-    assert "set sparkforge_wheelhouse_signers" in error

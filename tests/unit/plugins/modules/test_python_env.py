@@ -474,26 +474,6 @@ def test_rollback_needs_no_index_starts_nothing_and_removes_nothing(upgraded: Ho
     assert (host.link(), host.link("previous")) == (first, second)
 
 
-def test_receipts_of_schema_1_are_read_and_nothing_is_rebuilt(upgraded: Host) -> None:
-    host, first, second = upgraded, upgraded.link("previous"), upgraded.link()
-    receipts = [host.environments / entry / "receipt.json" for entry in (first, second)]
-    for path in [host.root / "receipts/env-torch.json", *receipts]:
-        receipt = json.loads(path.read_text())
-        assert receipt["schema"] == 2
-        old = {**receipt, "schema": 1, "lock_id": receipt.pop("environment_id")}
-        del old["environment_id"]
-        path.write_text(json.dumps(old, indent=2, sort_keys=True) + "\n")
-    before = tree(host.directory)
-    assert not host.succeed(**options_for(host, "2.0", kernel=False))["changed"]
-    assert tree(host.directory) == before
-
-    back = host.succeed(state="previous", environment_id=first)
-    assert (back["environment_id"], back["previous"], back["actions"]) == (first, second, ["switch", "files"])
-    assert (host.receipt()["schema"], host.receipt()["environment_id"]) == (2, first)
-    assert "lock_id" not in host.receipt()
-    assert host.succeed(state="previous")["environment_id"] == second
-
-
 def test_rollback_is_refused_with_its_cause(upgraded: Host) -> None:
     host, environment = upgraded, upgraded.environments / upgraded.link("previous")
     paths = host.directory / "redist"

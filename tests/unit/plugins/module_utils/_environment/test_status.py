@@ -139,18 +139,6 @@ def test_missing_parts_of_environment_are_named(tree: Tree) -> None:
     assert tree.observe()["environments"][0]["missing"] == ["bin/python"]
 
 
-def test_environment_with_old_receipt_schema(tree: Tree) -> None:
-    stack = {"name": "torch-2.9.1", "method": "wheel", "lock_id": "c1b8cad4e018"}
-    directory = tree.environment(NEW, stack=stack)
-    tree.link(current=NEW)
-    receipt = json.loads((directory / "receipt.json").read_text())
-    # Schema 1 used the name lock_id for the environment's id.
-    old = {**receipt, "schema": 1, "lock_id": receipt.pop("environment_id")}
-    (directory / "receipt.json").write_text(json.dumps(old))
-    (row,) = tree.observe()["environments"]
-    assert (row["environment_id"], row["state"], row["python"], row["stack"]) == (NEW, "current", "3.12", stack)
-
-
 def test_changed_receipt_is_reported(tree: Tree) -> None:
     path = tree.unit("pytorch", "1" * 16, TORCH)
     path.write_text(path.read_text().replace("c" * 40, "d" * 40))
