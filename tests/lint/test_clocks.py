@@ -19,7 +19,7 @@ ASKING = {
     "plugins/module_utils/_host/guarded.py messages": "a note of the last days is shown",
     "plugins/module_utils/_unit/attempt.py checkpoint": "of the files' own clock, after a power loss",
     "plugins/module_utils/_unit/resume.py take_stock": "notices that the clock went back",
-    "plugins/module_utils/_unit/state_file.py update": "notices that the clock went back",
+    "plugins/module_utils/_unit/attempt.py update": "notices that the clock went back",
     "plugins/module_utils/_wheelhouse/store.py _manifest": "is written down",
     "proof/src/sparkforge_proof/history.py remember": "a name",
 }

@@ -3,20 +3,14 @@
 The worker writes the state as the build account. A reader may run as root, so it trusts none of the content.
 """
 
-# This also runs in the detached worker, which has no AnsibleModule to log.
-# pylint: disable=ansible-bad-function
-
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import json
 import os
 import stat
 import time
 import typing as t
-
-from .._core.errors import SparkforgeError
 
 #: The format of ``state.json`` and of receipts.
 FORMAT = 1
@@ -107,52 +101,3 @@ def observe(directory: str, seen: t.Mapping[str, t.Any] | None) -> dict[str, t.A
             return latest
         time.sleep(_GLANCE)
     return None
-
-
-class State:
-    """The state of one build.
-
-    :param path: the file to write; an existing state is continued.
-    """
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-        self.data: dict[str, t.Any] = read(path) or {"format": FORMAT, "phases": {}, "attempts": 0, "notes": []}
-
-    def update(self, **values: t.Any) -> None:
-        """Merge ``values`` into the state and write the file."""
-        self.data.update(values)
-        self.data["updated"] = time.time()
-        temporary = f"{self.path}.{os.getpid()}"
-        with open(temporary, "w", encoding="ascii") as stream:
-            # json.dump would not use the encoder written in C.
-            stream.write(json.dumps(self.data, sort_keys=True))
-        # No fsync: after a power loss an older state is good enough, and this is written every few seconds.
-        os.replace(temporary, self.path)
-
-    def note(self, text: str) -> None:
-        """Add a sentence to the notes of the result, unless it is already there."""
-        if text not in self.data["notes"]:
-            self.update(notes=[*self.data["notes"], text])
-
-    def is_done(self, phase: str) -> bool:
-        return bool(self.data["phases"].get(phase, {}).get("done"))
-
-    def undo(self, *phases: str) -> None:
-        """Mark phases as not done."""
-        self.update(phases={name: value for name, value in self.data["phases"].items() if name not in phases})
-
-    def fail(self, error: SparkforgeError) -> None:
-        """Write the failure to the state and the log; even a full disk must not suppress it."""
-        with contextlib.suppress(OSError):
-            print(f"== failed in {self.data.get('phase')}: {error}", flush=True)
-        values = {"status": "failed", "failed_phase": self.data.get("phase"), "error": error.as_result()}
-        try:
-            self.update(**values)
-        except OSError:
-            # Overwrite the file in place with a text that is no longer, so that a full disk needs no new blocks.
-            self.data.update(values)
-            text = json.dumps({**self.data, "notes": [], "applied": []}, sort_keys=True)
-            with contextlib.suppress(OSError), open(self.path, "r+", encoding="ascii") as stream:
-                stream.write(text)
-                stream.truncate()

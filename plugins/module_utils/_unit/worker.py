@@ -22,9 +22,8 @@ import typing as t
 from .._core import detached, phrases, processes
 from .._core.errors import SparkforgeError
 from . import model, publishing, resume
-from .attempt import Attempt
+from .attempt import Attempt, State
 from .phases import build, package, prepare, sources
-from .state_file import State
 
 #: The phases, in order.
 PHASES: dict[str, t.Callable[[Attempt], None]] = {

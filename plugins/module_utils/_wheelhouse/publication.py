@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import dataclasses
 import html
-import json
 import re
 import typing as t
 import urllib.parse
@@ -115,24 +114,6 @@ def checked_platform(platform: str) -> str:
             "Write it like ubuntu24.04-aarch64, and check the host's /etc/os-release.",
         )
     return platform
-
-
-def read(content: bytes, where: str = "The manifest") -> Manifest:
-    """Parse a manifest.
-
-    :param where: the text with which messages begin, for example ``The manifest at https://…``.
-    :raises SparkforgeError: if it is not a manifest but, for example, the HTML of a proxy's error page.
-    """
-    try:
-        data = json.loads(content.decode("utf-8"))
-    except (ValueError, RecursionError) as error:
-        start = content[:200].lstrip().lower()
-        kind = "an HTML page" if start.startswith((b"<!doctype", b"<html", b"<head", b"<?xml")) else "not JSON"
-        raise SparkforgeError(
-            f"{where} is {kind}.",
-            "Check which server answers there: this looks like a proxy or a login page.",
-        ) from error
-    return check(data, where)
 
 
 def check(manifest: t.Any, where: str = "The manifest") -> Manifest:

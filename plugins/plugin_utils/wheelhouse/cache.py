@@ -56,9 +56,8 @@ class Cache:
                 f"The cached manifest {path} cannot be read: {error.strerror}.",
                 "Make it readable, delete it, or set sparkforge_wheelhouse_cache to another directory.",
             ) from error
-        where = f"The cached manifest {path}"
         try:
-            return query.check(publication.read(content, where), where)
+            return query.read(content, f"The cached manifest {path}")
         except SparkforgeError as error:
             raise SparkforgeError(error.cause, f"Remove {path}; the next run fetches the manifest again.") from error
 

@@ -10,7 +10,6 @@ from ...module_utils._core.errors import SparkforgeError, UnreachableError
 from ...module_utils._core.redact import redact
 from ...module_utils._fetch import http, index
 from ...module_utils._wheel.wheel import Manifest
-from ...module_utils._wheelhouse import publication
 from .cache import Cache
 from .query import Query
 from .signed import SETTING
@@ -64,8 +63,7 @@ class Served:
             if error.details.get("status") in (404, 410):
                 return None
             raise self._with_remedy(error, url) from error
-        label = f"The manifest at {url}"
-        return query.check(publication.read(content, label), label)
+        return query.read(content, f"The manifest at {url}")
 
     def _with_remedy(self, error: SparkforgeError, url: str) -> SparkforgeError:
         status = error.details.get("status")
@@ -125,7 +123,7 @@ def find_manifest(
                 manifest = cache.load(query)
             else:
                 content = ask_builder(query.file)
-                manifest = query.check(publication.read(content, label), label) if content is not None else None
+                manifest = query.read(content, label) if content is not None else None
         except OSError as error:
             answer = str(error)
         except SparkforgeError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 import typing as t
 
@@ -22,6 +23,19 @@ class Query(t.NamedTuple):
     platform: str
     python: str = ""
     signers: t.Sequence[str] = ()
+
+    def read(self, content: bytes, where: str) -> Manifest:
+        """Return the validated manifest in a file, which may be, for example, the HTML of a proxy's error page."""
+        try:
+            manifest = json.loads(content.decode("utf-8"))
+        except (ValueError, RecursionError) as error:
+            start = content[:200].lstrip().lower()
+            kind = "an HTML page" if start.startswith((b"<!doctype", b"<html", b"<head", b"<?xml")) else "not JSON"
+            raise SparkforgeError(
+                f"{where} is {kind}.",
+                "Check which server answers there: this looks like a proxy or a login page.",
+            ) from error
+        return self.check(manifest, where)
 
     def check(self, manifest: t.Any, where: str) -> Manifest:
         """Return the validated manifest.

@@ -14,8 +14,8 @@ import typing as t
 
 from ._shared.module_utils._core import sanitize
 from ._shared.module_utils._core.errors import SparkforgeError
-from ._shared.module_utils._core.redact import Anonymous
 from ._shared.module_utils._diagnosis import lines, scan
+from ._shared.module_utils._diagnosis.anonymous import Anonymous
 
 #: The exit codes; 2 means a file that is not a log, or cannot be read.
 EXPLAINED, REFUSED, UNKNOWN, NO_ERROR = 0, 2, 3, 4

@@ -9,8 +9,8 @@ import typing as t
 
 import pytest
 from sparkforge_proof import explain
-from sparkforge_proof._shared.module_utils._core.redact import Anonymous
 from sparkforge_proof._shared.module_utils._diagnosis import lines, scan
+from sparkforge_proof._shared.module_utils._diagnosis.anonymous import Anonymous
 
 FULL = "a\nb\nc\nd\nx.o: No space left on device\ne\nf\ng\nh\n"
 Capture = pytest.CaptureFixture[str]

@@ -150,6 +150,24 @@ def test_an_html_page_with_status_200_is_refused(server: Server, cache: Cache, q
     assert "login page" in caught.value.remedy
 
 
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"<!DOCTYPE html><title>Sign in</title>", "HTML page"),
+        (b"  <html>", "HTML page"),
+        (b"502", "its format|JSON object"),
+        (b"\xff\xfe", "is not JSON"),
+        (b"[" * 100_000, "is not JSON"),
+        (b'{"format": ' + b"1" * 5000 + b"}", "is not"),
+        (b"[]", "JSON object"),
+    ],
+)
+def test_kind_of_other_document_is_named(content: bytes, message: str) -> None:
+    with pytest.raises(SparkforgeError, match=message) as caught:
+        QUERY.read(content, "The manifest at https://spark01/")
+    assert "The manifest at https://spark01/" in caught.value.cause
+
+
 @pytest.mark.parametrize("password", ["", "wrong"])
 def test_a_refused_password_is_not_shown(server: Server, cache: Cache, query: Query, password: str) -> None:
     server.require_password("secret")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk, receipts
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import files, keep, publication, store
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import files, keep, store
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse.store import Store
 
 from tests.unit.wheel_tree import PLATFORM, WheelTree, fingerprint
@@ -161,7 +161,7 @@ def test_rebuild_of_lock_replaces_manifest_and_keeps_builds(tree: WheelTree) -> 
     for number in (1, 2):
         publish(tree, tree.stack(number))
     assert names(tree, "manifests") == {f"torch-2.9.1-{LOCK}.json"}
-    manifest = publication.read((tree.house / f"manifests/torch-2.9.1-{LOCK}.json").read_bytes())
+    manifest = json.loads((tree.house / f"manifests/torch-2.9.1-{LOCK}.json").read_bytes())
     assert manifest["units"][0]["fingerprint"] == fingerprint("llvm", 2)
     assert tree.there() == {(unit, number) for unit in ("llvm", "triton", "pytorch") for number in (1, 2)}
     publish(tree, tree.stack(3))
