@@ -123,8 +123,8 @@ def _of_the_proof() -> dict[str, str]:
     import yaml
 
     profiles = yaml.safe_load((HOME / "roles/stack/vars/profiles.yml").read_text())["stack_profiles"]
-    page = PROOF.module("page")
-    files = {f"page/{name}": page.resource(name) for name in page.FILES}
+    resources = PROOF.module("resources")
+    files = {path: resources.text(path) for path in (*resources.OF_CHECKS, *resources.OF_PAGE)}
     return {**files, "profiles.json": json.dumps(profiles, sort_keys=True)}
 
 

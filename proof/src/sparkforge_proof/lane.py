@@ -21,7 +21,7 @@ import threading
 import time
 import typing as t
 
-from . import catalogue, endings, sampler
+from . import catalogue, endings, resources, sampler
 from ._shared.module_utils._core import bundle, disk, phrases, processes, sanitize, unprivileged
 from ._shared.module_utils._core.errors import SparkforgeError
 from .check import BUSY, CRASH, FAIL, PASS, SKIP, SLOW, TIMEOUT, Result, compilers, mismatch
@@ -265,7 +265,8 @@ def _write_program(lanes: Lanes, directory: str, names: t.Sequence[str], job: t.
     modules: dict[str, list[str]] = {}
     for name in names:
         modules.setdefault(f"{__package__}.checks.{catalogue.CHECKS[name].module}", []).append(name)
-    bundle.write(directory, bundle.files(PROGRAM, *modules))
+    data = {f"{__package__}/{path}": resources.text(path) for path in resources.OF_CHECKS}
+    bundle.write(directory, {**bundle.files(PROGRAM, *modules), **data})
     job = {**job, "profile": lanes.profile, "reference": lanes.reference, "limits": lanes.limits}
     texts = {"job.json": json.dumps(job), "main.py": _MAIN.format(program=PROGRAM, modules=modules)}
     for name, text in texts.items():

@@ -13,9 +13,9 @@ import typing as t
 import jinja2
 import markupsafe
 
+from .. import resources
 from .._shared.module_utils._core import phrases, sanitize
 from .._shared.module_utils._core.verdict import FAIL, NO_REPORT, PASS, SKIP, VERDICTS, WARN, remark, summary
-from . import resource
 
 Report = dict[str, t.Any]
 
@@ -56,7 +56,7 @@ def fleet_page(fleet: t.Mapping[str, t.Any], directory: str, upgrade: t.Mapping[
 def _render(
     views: list[Report], fleet: t.Mapping[str, t.Any] | None, upgrade: t.Mapping[str, t.Any] | None = None
 ) -> str:
-    style, script = (resource(name) for name in ("report.css", "report.js"))
+    style, script = (resources.text(f"page/{name}") for name in ("report.css", "report.js"))
     detailed = views[:DETAILED]
     page = _TEMPLATE.render(
         hosts=views,
@@ -82,7 +82,7 @@ def _digest(content: str) -> str:
 
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(resource),
+        loader=jinja2.FunctionLoader(lambda name: resources.text(f"page/{name}")),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

@@ -15,10 +15,8 @@ import random
 import re
 import typing as t
 
+from ..bounds import torch
 from . import expressions
-
-if t.TYPE_CHECKING:
-    import torch
 
 #: Views and copies of tensors of two dimensions. Those with a transposed order of memory come last.
 VIEWS = """
@@ -94,8 +92,6 @@ def near(value: t.Any) -> t.Any:
     """Return an intermediate result, moved by a step if a shifted reference is computed."""
     if not _STEP or not value.is_floating_point():
         return value
-    import torch
-
     signs = torch.arange(value.numel()).div(2, rounding_mode="floor").remainder(2).mul(2).sub(1).reshape(value.shape)
     return value * (1 + _STEP[0] * signs)
 

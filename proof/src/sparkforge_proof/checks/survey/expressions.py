@@ -6,10 +6,8 @@ import functools
 import math
 import typing as t
 
+from ..bounds import torch
 from ..kernels import triton_source
-
-if t.TYPE_CHECKING:
-    import torch
 
 
 def _again(function: t.Callable[[torch.Tensor], torch.Tensor], x: torch.Tensor) -> torch.Tensor:
@@ -21,8 +19,6 @@ def _again(function: t.Callable[[torch.Tensor], torch.Tensor], x: torch.Tensor) 
 
 def _kept(x: torch.Tensor, share: float) -> torch.Tensor:
     """Return a tensor, divided as by dropout; its gradient is a constant if dropout drops the same numbers backward."""
-    import torch
-
     kept = torch.nn.functional.dropout(x, share)
     return torch.where(kept == 0, x / (1 - share), kept)
 
@@ -37,8 +33,6 @@ def _likely(numbers: torch.Tensor, mean: float, variance: float) -> list[torch.T
 @functools.cache
 def _library() -> t.Any:
     """Return the definitions of the operators ``custom.scaled`` and ``custom.scale_``."""
-    import torch
-
     library = torch.library.Library("sparkforge_proof", "DEF")
     library.define("scaled(Tensor x, float factor) -> Tensor")
     library.define("scale_(Tensor(a!) x, float factor) -> ()")
@@ -61,8 +55,6 @@ def _kernel() -> t.Any:
 
 def _functions() -> dict[str, t.Any]:
     """Return the functions that the tables call, by name."""
-    import torch
-
     _library()
 
     def doubled(x: torch.Tensor) -> torch.Tensor:
@@ -100,8 +92,6 @@ def _functions() -> dict[str, t.Any]:
 
 def compiled(text: str) -> t.Any:
     """Return the function of an expression of inputs."""
-    import torch
-
     names = {"torch": torch, "math": math, "F": torch.nn.functional, "write": _write, "bits": _bits, "signs": _signs}
     names |= {"weights": _weights, **_functions()}
     arguments = "x, y, i, q=None, k=None, v=None, m=None, a=None, b=None, z=None"
@@ -116,8 +106,6 @@ def _write(x: torch.Tensor, change: t.Callable[[torch.Tensor], t.Any]) -> torch.
 
 
 def _bits(x: torch.Tensor) -> torch.dtype:
-    import torch
-
     return {2: torch.int16, 4: torch.int32, 8: torch.int64}[x.element_size()]
 
 
@@ -128,7 +116,5 @@ def _signs(x: torch.Tensor) -> torch.Tensor:
 
 def _weights(x: torch.Tensor, outputs: int, inputs: int, size: int) -> torch.Tensor:
     """Return constant weights of a convolution."""
-    import torch
-
     values = torch.linspace(-1, 1, outputs * inputs * size**2, dtype=x.dtype, device=x.device)
     return values.view(outputs, inputs, size, size)

@@ -6,6 +6,7 @@ import functools
 import platform
 import re
 
+from ... import resources
 from . import variants
 
 #: The bound for results and gradients of operators that are not in the table.
@@ -90,89 +91,6 @@ LEFT_OUT: dict[str, str] = {
     "nn.functional.embedding, empty": "torch 2.14.1's CUDA kernel accesses memory beyond the tensor's",
 }
 
-#: Operators, format, and the bounds for results and gradients: four times the largest error on sound stacks. A result
-#: with the bound inf is not compared in that format: the rounding of an input decides its value (an index, a
-#: truncation, a cell of a grid), it overflows, or libraries follow different rules. They may differ in the largest
-#: complex pivot, for example, so ``algebra.dense`` multiplies the factors instead. The sound stacks were torch 2.13.0
-#: (CPU, x86_64) and torch 2.11.0+cu130 (NVIDIA H100 and H200, and their hosts), with up to 85 seeds per format, on
-#: 2026-11-24; see docs/evidence/survey.md.
-_TABLE = """
-__rpow__ _foreach_clamp_max _foreach_clamp_min _foreach_maximum _foreach_minimum _foreach_pow bfloat16 6 inf
-_batch_norm_with_update addcdiv nn.functional.batch_norm bfloat16 6 24
-_unsafe_masked_index bfloat16 6 9.1
-argsort histc special.ndtr bfloat16 inf 6
-corrcoef bfloat16 6 8.9
-erfinv bfloat16 6 6.8
-fmod matrix_exp mode nn.functional.grid_sample remainder sort topk bfloat16 inf inf
-logaddexp bfloat16 6 17
-logcumsumexp msort bfloat16 6 inf
-masked.logsumexp bfloat16 6 6.1
-mul bfloat16 6 9.6
-native_group_norm bfloat16 6 12
-nn.functional.embedding_bag bfloat16 180 6
-nn.functional.normalize bfloat16 6 8.8
-nn.functional.triplet_margin_loss nn.functional.triplet_margin_with_distance_loss bfloat16 6 inf
-nn.functional.triplet_margin_loss nn.functional.triplet_margin_with_distance_loss float16 6 inf
-xlogy bfloat16 6 8.2
-_foreach_asin complex64 78 32
-_foreach_norm logcumsumexp logsumexp renorm complex64 32 inf
-corrcoef cov complex64 32 120
-corrcoef float32 32 180
-linalg.householder_product complex64 32 9000
-linalg.lu linalg.lu_factor linalg.lu_factor_ex lu complex64 inf inf
-__rmul__ float16 6 8.9
-__rpow__ _foreach_clamp_max _foreach_clamp_min _foreach_maximum _foreach_minimum _foreach_pow float16 6 inf
-_batch_norm_with_update float16 6 53
-_unsafe_masked_index xlogy float16 6 12
-addcdiv native_group_norm float16 6 13
-argsort histc special.ndtr float16 inf 6
-atanh float16 6 8.7
-dist float16 6 inf
-fmod matrix_exp mode nn.functional.grid_sample nn.functional.soft_margin_loss remainder sort float16 inf inf
-linalg.vector_norm float16 6 1600
-masked.std masked.var float16 inf inf
-logcumsumexp masked.prod msort polygamma.polygamma_n_0 polygamma.polygamma_n_1 polygamma.polygamma_n_2 float16 6 inf
-mul float16 6 6.4
-nn.functional.batch_norm float16 6 50
-nn.functional.group_norm nn.functional.layer_norm float16 6 14
-nn.functional.kl_div float16 6 18
-nn.functional.pairwise_distance float16 6 120
-nn.functional.poisson_nll_loss float16 7.6 6
-pow special.polygamma.special_polygamma_n_0 float16 6 inf
-_batch_norm_with_update float32 32 38
-_upsample_bilinear2d_aa float32 41 55
-atanh float32 32 61
-cdist linalg.householder_product float32 32 130
-cov float32 35 35
-digamma float32 32 110
-linalg.eig float32 32 43
-linalg.eigh float32 32 62
-linalg.svd float32 32 44
-linalg.tensorsolve float32 61 120
-logcumsumexp float32 32 23000
-logsumexp float32 32 330
-nn.functional.conv3d svd float32 32 39
-nn.functional.ctc_loss float32 32 1700
-nn.functional.layer_norm float32 32 55
-polygamma.polygamma_n_0 polygamma.polygamma_n_1 polygamma.polygamma_n_2 polygamma.polygamma_n_3 float32 120 32
-polygamma.polygamma_n_4 special.polygamma.special_polygamma_n_0 float32 120 32
-signal.windows.nuttall float32 160 32
-special.airy_ai float32 92 32
-special.log_ndtr float32 32 53
-special.ndtr float32 inf 32
-__rmatmul__ matmul float64 100 64
-cov float64 inf inf
-linalg.householder_product float64 64 9000
-linalg.pinv float64 64 95
-linalg.pinv.singular float64 71 64
-linalg.svd svd float64 64 410
-nn.functional.ctc_loss float64 64 1100
-nn.functional.hardsigmoid nn.functional.hardswish float64 2.8e+08 64
-nn.functional.layer_norm float64 64 7100
-nn.functional.scaled_dot_product_attention float64 64 150
-pinverse float64 64 93
-"""
-
 #: The bounds for modules, which consist of a few operators in sequence.
 DEFAULT_OF_MODULES = {"float32": 64.0, "bfloat16": 12.0}
 #: The reasons why modules are not compared.
@@ -190,40 +108,17 @@ MODULES_LEFT_OUT: dict[str, str] = {
 }
 
 
-def _parse(table: str) -> dict[tuple[str, str], tuple[float, float]]:
+def _calibrated() -> dict[tuple[str, str], tuple[float, float]]:
+    """Return the bounds in ``bounds.txt`` for results and gradients, by operator or module and format."""
     bounds = {}
-    for line in table.strip().splitlines():
-        *names, form, result, gradient = line.split()
-        bounds.update({(name, form): (float(result), float(gradient)) for name in names})
+    for line in resources.text("checks/survey/bounds.txt").splitlines():
+        if not line.startswith("#"):
+            *names, form, result, gradient = line.split()
+            bounds.update({(name, form): (float(result), float(gradient)) for name in names})
     return bounds
 
 
-CALIBRATED = _parse(_TABLE)
-
-#: The same table for modules. RNN, RNNCell and the transformers have bounds of about a hundred units, since rounding to
-#: bfloat16 may change the sign of a ReLU's input, and with it the gradient.
-_MODULES = """
-nn.BatchNorm1d bfloat16 12 31
-nn.CTCLoss float32 64 1700
-nn.CrossEntropyLoss bfloat16 53 17
-nn.Embedding bfloat16 12 44
-nn.GELU float32 140 64
-nn.GRU bfloat16 12 36
-nn.GRU float32 64 120
-nn.KLDivLoss bfloat16 12 inf
-nn.KLDivLoss float32 64 inf
-nn.LayerNorm bfloat16 12 25
-nn.MultiMarginLoss bfloat16 12 47
-nn.MultiheadAttention bfloat16 12 18
-nn.MultiheadAttention float32 64 92
-nn.RNN bfloat16 12 150
-nn.RNNCell bfloat16 12 150
-nn.Transformer bfloat16 12 73
-nn.TransformerDecoderLayer bfloat16 12 70
-nn.TransformerEncoder bfloat16 12 130
-nn.TransformerEncoderLayer bfloat16 12 72
-"""
-CALIBRATED_MODULES = _parse(_MODULES)
+CALIBRATED = _calibrated()
 
 
 #: Operators that round at most once, and their variants for lists, which every device can compute exactly.
@@ -355,7 +250,7 @@ def of_module(name: str) -> tuple[float, float]:
     """
     module, _unused, form = name.split(" ")
     form = form.strip("()")
-    return CALIBRATED_MODULES.get((module, form), (DEFAULT_OF_MODULES[form],) * 2)
+    return CALIBRATED.get((module, form), (DEFAULT_OF_MODULES[form],) * 2)
 
 
 def left_out(name: str) -> str:
