@@ -6,7 +6,7 @@ import types
 import pytest
 from sparkforge_proof.catalogue import CHECKS
 from sparkforge_proof.check import Context
-from sparkforge_proof.checks.kernels import algebra, attention, attention_grid, sparsity
+from sparkforge_proof.checks.kernels import algebra, attention, attention_grid
 from sparkforge_proof.checks.kernels.convolution import Layer, density, output_size, terms, weight_shape
 from sparkforge_proof.checks.kernels.scaled_matmul import rowwise_failure, scale_offset
 
@@ -133,33 +133,6 @@ def test_missing_rowwise_kernel(error: str, capability: tuple[int, int], remedy:
 @pytest.mark.parametrize("capability", [(8, 9), (11, 0)])
 def test_rowwise_kernel_that_torch_does_not_offer(capability: tuple[int, int]):
     assert rowwise_failure("Rowwise scaling is not currently supported on your device", capability) is None
-
-
-@pytest.mark.parametrize(
-    ("number", "text"), [(801, "0.8.1"), (602, "0.6.2"), (1000, "1.0.0"), (None, "of unknown version")]
-)
-def test_version_of_cusparselt(number: int | None, text: str):
-    assert sparsity.version_text(number) == text
-
-
-CONFIGURATION = """PyTorch built with:
-  - LAPACK is enabled (usually provided by MKL)
-  - Build settings: BLAS_INFO=nvpl, BUILD_TYPE=Release, LAPACK_INFO=nvpl, TORCH_VERSION=2.9.1, USE_CUDA=ON,
-"""
-MAPS = """
-ffff8000-ffff9000 r-xp 00000000 08:01 11  /usr/lib/aarch64-linux-gnu/libnvpl_blas_lp64_gomp.so.0
-ffff9000-ffffa000 rw-p 00000000 08:01 11  /usr/lib/aarch64-linux-gnu/libnvpl_blas_lp64_gomp.so.0
-ffffa000-ffffb000 r-xp 00000000 08:01 12  /usr/lib/aarch64-linux-gnu/libnvpl_lapack_lp64_gomp.so.0
-ffffb000-ffffc000 r-xp 00000000 08:01 13  /usr/lib/aarch64-linux-gnu/libc.so.6
-ffffc000-ffffd000 rw-p 00000000 00:00 0
-"""
-
-
-def test_libraries_of_linear_algebra():
-    assert algebra.libraries(CONFIGURATION, MAPS) == (
-        "BLAS nvpl, LAPACK nvpl (libnvpl_blas_lp64_gomp.so.0, libnvpl_lapack_lp64_gomp.so.0)"
-    )
-    assert algebra.libraries("Build settings: BLAS_INFO=mkl", "") == "BLAS mkl, LAPACK unnamed", "linked statically"
 
 
 def test_gels_is_not_called_where_nvpl_writes_past_its_workspace():

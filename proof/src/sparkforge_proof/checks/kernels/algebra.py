@@ -9,10 +9,8 @@ is allowed, and four times that for iterations; an error of one per cent is thou
 from __future__ import annotations
 
 import math
-import os
 import platform
 import random
-import re
 import typing as t
 
 from ...check import ABSENT, SEEN_ARM_GRID, Context, Measured, Unanswered, check
@@ -40,22 +38,6 @@ LARGE = (191, 255, 256, 257, 383, 511, 512, 513, 767, 1023, 1024, 1025, 1536, 20
 #: The largest number of columns for which gels is called on Arm; see :func:`drivers`.
 BLOCK = 32
 BATCHES = ((2, 3), (3, 17), (5, 32), (9, 8), (65, 5), (17, 33), (4, 65), (129, 2), (2, 129))
-
-
-def libraries(configuration: str, maps: str) -> str:
-    """Return the names of the BLAS and LAPACK that torch is linked to.
-
-    :param configuration: ``torch.__config__.show()``.
-    :param maps: the content of ``/proc/self/maps``.
-    """
-    linked = []
-    for key in ("BLAS_INFO", "LAPACK_INFO"):
-        match = re.search(rf"\b{key}=([^,\s]+)", configuration)
-        linked.append(f"{key.partition('_')[0]} {match[1] if match else 'unnamed'}")
-    names = {os.path.basename(line.rpartition(" ")[2]) for line in maps.splitlines() if ".so" in line}
-    known = re.compile(r"lib(nvpl_(blas|lapack)|openblas|mkl_|blas|lapack|blis|armpl|flexiblas)")
-    mapped = sorted(name for name in names if known.match(name))
-    return ", ".join(linked) + (f" ({', '.join(mapped)})" if mapped else "")
 
 
 def _matrix(context: Context, stream: str, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
@@ -154,12 +136,7 @@ def dense(context: Context) -> Measured:
             for size in drawing.sample(larger, min(len(larger), 2 if gpu and number < 2 else 1)):
                 _compare_size(cases, context, form, (), size)
             _compare_rectangles(cases, context, form, drawing)
-    result = cases.result()
-    if not gpu:
-        with open("/proc/self/maps", encoding="utf-8", errors="replace") as file:
-            result.measured += f"; {libraries(torch.__config__.show(), file.read())}"
-        result.measured += f"; gels up to {BLOCK} columns" if platform.machine() == "aarch64" else ""
-    return result
+    return cases.result()
 
 
 def _compare_size(cases: Cases, context: Context, form: str, batch: tuple[int, ...], size: int) -> None:

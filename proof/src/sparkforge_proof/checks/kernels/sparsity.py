@@ -11,13 +11,6 @@ _REMEDY = (
 )
 
 
-def version_text(number: int | None) -> str:
-    """Return ``0.8.1`` for 801, which encodes the parts as thousands, hundreds and ones."""
-    if number is None:
-        return "of unknown version"
-    return f"{number // 1000}.{number // 100 % 10}.{number % 100}"
-
-
 def _sparsified(values: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     """Set two of every four neighbours in a row to zero, chosen at random."""
     rows, columns = values.shape
@@ -37,7 +30,7 @@ def semi_structured(context: Context) -> Measured:
         raise Skipped("This torch is built without cuSPARSELt.")
     if torch.cuda.get_device_capability(0) < (8, 0):
         raise Skipped("2:4 sparsity needs compute capability 8.0 or higher.")
-    note = f"; cuSPARSELt {version_text(torch.backends.cusparselt.version())}"
+    note = f"; cuSPARSELt {torch.backends.cusparselt.version()}"
     for dtype in (torch.float16, torch.bfloat16):
         _compare_floating_point(context, cases, dtype)
     try:
