@@ -52,10 +52,8 @@ class Fault:
 
     :ivar planter: the file in planters/ that plants the fault.
     :ivar device: the device that computes wrong results, ``cpu`` or ``cuda``, or '' for a fault without computation.
-    :ivar checks: patterns for the checks to run; if empty, the checks that must fail are run.
     :ivar checks: patterns for the checks to run; if empty, the checks that must fail.
     :ivar options: options of the run.
-    :ivar fits: options with which the checks pass in the broken environment, because it suits another host.
     :ivar fits: options with which the checks pass in the broken environment, since it is right for another host.
     :ivar needs: programs that the planter runs.
     :ivar is_exact: whether the wrong result can be computed exactly, so that it blocks without a recorded run.
