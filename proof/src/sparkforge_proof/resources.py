@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pkgutil
+import re
 
 #: The tables that checks read in the interpreter under test.
-OF_CHECKS = ("checks/survey/bounds.txt", "checks/survey/panels.txt")
+OF_CHECKS = ("checks/survey/bounds.txt", "checks/survey/compositions.txt", "checks/survey/panels.txt")
 #: The template, style sheet and script for the page.
 OF_PAGE = ("page/report.css", "page/report.html.j2", "page/report.js")
 
@@ -13,3 +14,10 @@ OF_PAGE = ("page/report.css", "page/report.html.j2", "page/report.js")
 def text(path: str) -> str:
     """Return the content of a file, by its path within this package."""
     return (pkgutil.get_data(__package__ or "", path) or b"").decode("utf-8")
+
+
+def tables(path: str) -> dict[str, str]:
+    """Return the tables in a file by name, each after a line ``== NAME`` and without comments."""
+    content = re.sub(r"^#.*\n", "", text(path), flags=re.MULTILINE)
+    _before, *parts = re.split(r"^== (.*)\n", content, flags=re.MULTILINE)
+    return dict(zip(parts[::2], parts[1::2]))

@@ -12,8 +12,6 @@ from pathlib import Path
 import yaml
 from sparkforge_proof.checks.survey import compositions, panels
 
-#: The tables of which a run draws.
-DRAWN = ("VIEWS", "FUNCTIONS", "JOINS", "ENDS", "EXTREMA", "INTEGERS", "OPERATIONS", "COUNTS", "CHANGES")
 MECHANISMS = Path(__file__).parents[1] / "mechanisms.yml"
 
 
@@ -47,17 +45,17 @@ def test_full_run_compiles_each_table_in_each_format() -> None:
 
 def test_expressions_are_python() -> None:
     tables = {name: kind.table for name, kind in panels.PANELS.items() if kind.table}
-    tables |= {name: getattr(compositions, name) for name in DRAWN}
-    for name, table in tables.items():
-        for text in compositions.lines(table.replace("D", "0")):
-            assert compile(text, name, "eval")
+    expressions = {name: re.split(r"[;\n]\s*", table.strip()) for name, table in tables.items()}
+    for name, texts in [*expressions.items(), *compositions.TABLES.items()]:
+        for text in texts:
+            assert compile(text.replace("D", "0"), name, "eval")
 
 
 def test_each_expression_is_drawn() -> None:
     draws = [compositions.draw(str(seed), False, None) for seed in range(99)]
     drawn = {text for draw in draws for programs in draw for steps in programs for text in steps}
-    for name in DRAWN:
-        for text in compositions.lines(getattr(compositions, name)):
+    for texts in compositions.TABLES.values():
+        for text in texts:
             assert re.sub(r"\bD\b", "0", text) in drawn, text
 
 

@@ -64,7 +64,7 @@ def modules(outcome: comparison.Survey, form: str, context: Context) -> None:
                 continue
             for training_mode in (True, False) if info.train_and_eval_differ else (True,):
                 name = f"{info.name}{' trained' if training_mode else ' used'} ({form})"
-                if info.name in operator_bounds.MODULES_LEFT_OUT:
+                if info.name in operator_bounds.LEFT_OUT:
                     outcome.left_out.append(name)
                     continue
                 if name in context.passed_over:

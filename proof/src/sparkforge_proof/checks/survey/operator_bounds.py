@@ -12,114 +12,32 @@ from . import variants
 #: The bound for results and gradients of operators that are not in the table.
 DEFAULT = {"complex64": 32.0, "float64": 64.0, "float32": 32.0, "bfloat16": 6.0, "float16": 6.0}
 
-#: The reasons why operators are not compared, by name or by name without the variant.
-LEFT_OUT: dict[str, str] = {
-    **dict.fromkeys(
-        "bernoulli cauchy exponential geometric log_normal multinomial normal uniform rand_like randn"
-        " randn_like randint randint_like nn.functional.alpha_dropout nn.functional.dropout"
-        " nn.functional.dropout2d nn.functional.dropout3d nn.functional.feature_alpha_dropout"
-        " nn.functional.fractional_max_pool2d nn.functional.fractional_max_pool3d"
-        " nn.functional.multi_head_attention_forward nn.functional.rrelu pca_lowrank svd_lowrank".split(),
-        "it draws random numbers, which differ between devices",
-    ),
-    **dict.fromkeys(
-        "empty empty_like empty_permuted empty_strided new_empty new_empty_strided".split(),
-        "it returns uninitialised memory",
-    ),
-    **dict.fromkeys(
-        "jiterator_unary jiterator_binary jiterator_binary_return_by_ref jiterator_2inputs_2outputs"
-        " jiterator_4inputs_with_extra_args torch.ops.aten._efficient_attention_forward"
-        " torch.ops.aten._flash_attention_forward".split(),
-        "the CPU has no such operator",
-    ),
-    **dict.fromkeys(
-        "_native_batch_norm_legit native_batch_norm native_layer_norm".split(),
-        "the CPU returns statistics of a different shape or format",
-    ),
-    "linalg.det.singular": "a determinant near zero, and its gradient, are what a cancellation leaves (torch 2.6)",
-    "as_strided.partial_views": "it reads past a copy of the view",
-    "signal.windows.blackman": "the values of a window of two result from cancellation",
-    **dict.fromkeys(("grid_sampler_2d", "grid_sampler_3d"), "nn.functional.grid_sample is the same, 100 times faster"),
-    "_softmax_backward_data": "one of its inputs mixes two formats, which GPUs cannot differentiate",
-    "to": "it moves its result from one device to another",
-    **dict.fromkeys(
-        tuple(
-            f"as_strided{suffix}, {way}"
-            for suffix in ("", "_copy", "_scatter")
-            for way in ("strided", "transposed", "permuted", "padded")
-        ),
-        "it sets its own strides, so it refers to other elements in another layout",
-    ),
-    **{
-        f"{name}, {layout}": "it keeps what lies in memory, in another order in another layout"
-        for name in ("resize_", "resize_as_")
-        for layout in ("transposed", "permuted")
-    },
-    **dict.fromkeys(
-        ("matmul, out=", "nn.functional.linear, out="), "torch 2.13 writes some to other than the elements given"
-    ),
-    **dict.fromkeys(
-        ("nn.functional.multi_margin_loss, empty", "nn.functional.multilabel_margin_loss, empty"),
-        "torch 2.13's CPU kernel, or 2.11's CUDA kernel, returns memory that was not set",
-    ),
-    "nn.functional.pixel_unshuffle, empty": "torch 2.13's CPU kernel returns the input's shape",
-    **{
-        f"{name}, {size}": "it returns a tensor for each row"
-        for name in ("unbind", "unbind_copy")
-        for size in ("wide", "long", "batch")
-    },
-    **dict.fromkeys(("masked.argmax, limits", "masked.argmin, limits"), "a masked element is as large as the limit"),
-    "masked.logsumexp, limits": "it converts numbers to integers that cannot hold them, which is undefined",
-    "nn.functional.gelu, infinite": "torch 2.13's CPU kernel of bfloat16 makes a NaN of an infinity",
-    "torch.ops.aten._scaled_dot_product_flash_attention_for_cpu, transposed": "it reads these wrong: pytorch#187506",
-    **{
-        f"{name}, out=": "torch 2.13's CPU kernel, or 2.11's CUDA kernel, does not write to strided elements"
-        for name in "nn.functional.gelu nn.functional.avg_pool2d nn.functional.avg_pool3d narrow_copy fft.ihfftn"
-        " fft.ihfft2 cat hstack dstack column_stack".split()
-    },
-    **dict.fromkeys(
-        ("nn.functional.group_norm, transposed, one gradient", "native_group_norm, transposed, one gradient"),
-        "torch's CPU kernel for channels last ends the process if the input needs no gradient (2.11, 2.13)",
-    ),
-    **dict.fromkeys(
-        ("fft.hfft, wide", "fft.irfft, wide"), "cuFFT reads an imaginary part that torch ignores (pytorch#154496)"
-    ),
-    "linalg.eigh, out=": "the sign of a vector is arbitrary, and only the plain call normalises it",
-    "linalg.eigvals, out=": "the order of the values is arbitrary, and differs if no vectors are computed",
-    "nn.functional.scaled_dot_product_attention, empty": "torch 2.11's CPU kernel divides by zero and ends",
-    "nn.functional.pdist, empty": "torch 2.13's CPU kernel reads a null pointer",
-    "nn.functional.embedding, empty": "torch 2.14.1's CUDA kernel accesses memory beyond the tensor's",
-}
-
 #: The bounds for modules, which consist of a few operators in sequence.
 DEFAULT_OF_MODULES = {"float32": 64.0, "bfloat16": 12.0}
-#: The reasons why modules are not compared.
-MODULES_LEFT_OUT: dict[str, str] = {
-    **dict.fromkeys(
-        "nn.Dropout nn.Dropout1d nn.Dropout2d nn.Dropout3d nn.AlphaDropout nn.FeatureAlphaDropout nn.RReLU"
-        " nn.FractionalMaxPool2d nn.FractionalMaxPool3d".split(),
-        "it draws random numbers, which differ between devices",
-    ),
-    **dict.fromkeys(
-        "nn.LazyConv1d nn.LazyConv2d nn.LazyConv3d nn.LazyConvTranspose1d nn.LazyConvTranspose2d"
-        " nn.LazyConvTranspose3d".split(),
-        "it becomes the module without Lazy in its name on the first call",
-    ),
-}
+_TABLES = resources.tables("checks/survey/bounds.txt")
+
+
+def _left_out() -> dict[str, str]:
+    """Return the reason why an operator, a variant or a module is not compared, by name."""
+    reasons, reason = {}, ""
+    for line in _TABLES["left out"].splitlines():
+        if line.startswith(" "):
+            reasons.update(dict.fromkeys(line.strip("; ").split("; "), reason))
+        else:
+            reason = line
+    return reasons
 
 
 def _calibrated() -> dict[tuple[str, str], tuple[float, float]]:
-    """Return the bounds in ``bounds.txt`` for results and gradients, by operator or module and format."""
+    """Return the bounds for results and gradients, by operator or module and format."""
     bounds = {}
-    for line in resources.text("checks/survey/bounds.txt").splitlines():
-        if not line.startswith("#"):
-            *names, form, result, gradient = line.split()
-            bounds.update({(name, form): (float(result), float(gradient)) for name in names})
+    for line in _TABLES["bounds"].splitlines():
+        *names, form, result, gradient = line.split()
+        bounds.update({(name, form): (float(result), float(gradient)) for name in names})
     return bounds
 
 
-CALIBRATED = _calibrated()
-
+LEFT_OUT, CALIBRATED = _left_out(), _calibrated()
 
 #: Operators that round at most once, and their variants for lists, which every device can compute exactly.
 _ROUNDED_ONCE = re.compile(
@@ -127,8 +45,6 @@ _ROUNDED_ONCE = re.compile(
     r"|floor|ceil|trunc|frac|round|eq|ne|lt|le|gt|ge|isnan|isinf|isfinite|logical_\w+|bitwise_\w+|maximum|minimum|fmax|fmin"
     r"|clamp(_max|_min)?|fill|zeros?|ones|full|zeros_like|ones_like|full_like|nn\.functional\.relu)(__)?$"
 )
-
-
 #: Other operators whose results in 16 bits are rounded once, from float32, or are numbers of the input.
 _ROUNDED_FROM_FLOAT32 = re.compile(r"nn\.functional\.(layer_norm|rms_norm|(adaptive_)?max_pool\dd)|amax|amin")
 #: The bound in units for results in 16 bits that are rounded once: twice the largest error on sound stacks.

@@ -17,15 +17,7 @@ from ..bounds import torch
 from . import compositions, expressions
 from .rounding import seed_of, spacing
 
-
-def _tables() -> dict[str, str]:
-    """Return the tables in ``panels.txt`` by name, without comments."""
-    text = re.sub(r"^#.*\n", "", resources.text("checks/survey/panels.txt"), flags=re.MULTILINE)
-    _before, *parts = re.split(r"^== (.*)\n", text, flags=re.MULTILINE)
-    return dict(zip(parts[::2], parts[1::2]))
-
-
-TABLES = _tables()
+TABLES = resources.tables("checks/survey/panels.txt")
 #: Expressions with a transposed order of memory. Fused with a reduction, torch 2.13's vectorised code for CPUs writes
 #: beyond its tensors (pytorch#196681).
 TRANSPOSING = re.compile(r"\.t\(\)|\.mT|permute|channels_last|transpose")
