@@ -98,11 +98,12 @@ class Installer:
             self.run([identity.python, "-I", "-m", "compileall", "-q", os.path.join(environment, "lib")])
         activity = f"pip check in the environment {self.options.paths.name}"
         rc, out, err = self.sandbox.run([*_own_pip(environment), "check"], ENGLISH, activity, environment)
+        if rc != 0 and not (out or err).strip():
+            raise pip_failure(f"ERROR: {activity} ended with status {rc}")
         complaints = [line for line in (out or err).splitlines() if line.strip() and not self._is_override(line)]
-        if rc != 0 and (complaints or not self.options.override):
-            first = (complaints or ["pip check failed"])[0]
+        if rc != 0 and complaints:
             raise SparkforgeError(
-                f"The packages conflict: {clip(first.rstrip('.'))}.",
+                f"The packages conflict: {clip(complaints[0].rstrip('.'))}.",
                 "Renew the lock with playbooks/lock.yml, or add the missing packages, pinned and with hashes.",
                 pip_output=(out + err).strip(),
             )

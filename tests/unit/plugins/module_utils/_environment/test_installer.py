@@ -73,6 +73,12 @@ def test_sleeping_pth_file_is_killed(bench: Bench) -> None:
         bench.install(bench.wheel("sleepy", "1.0", files))
 
 
+def test_killed_check_of_packages_is_no_conflict(bench: Bench) -> None:
+    files = {"killed.py": "", "killed.pth": "import os; os.kill(os.getpid(), 9)\n"}
+    with pytest.raises(SparkforgeError, match="pip check .* status -9"):
+        bench.install(bench.wheel("killed", "1.0", files))
+
+
 def test_environment_has_no_direct_urls(bench: Bench) -> None:
     site = bench.install()
     assert not list(site.glob("tiny-*.dist-info/direct_url.json"))
