@@ -15,6 +15,30 @@ from lab.host import LabError, run
 #: libfaketime reads the offset from this file every second, so that running programs follow it.
 CLOCK = "/etc/faketimerc"
 PRELOAD = "/etc/ld.so.preload"
+#: A library that lets each process have its own fake clock. By default, a program inherits the name of a semaphore from
+#: the process that it replaces. If that ran as another account, libfaketime may not open it, and waits for itself.
+ALONE = "/etc/faketime.so"
+ALONE_SOURCE = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <semaphore.h>
+#include <stdarg.h>
+#include <string.h>
+
+sem_t *sem_open(const char *name, int flags, ...) {
+    va_list rest;
+    va_start(rest, flags);
+    int mode = va_arg(rest, int);
+    unsigned value = va_arg(rest, unsigned);
+    va_end(rest);
+    if (!strncmp(name, "/faketime", 9)) {
+        errno = ENOSYS;
+        return SEM_FAILED;
+    }
+    return ((sem_t *(*)(const char *, int, ...)) dlsym(RTLD_NEXT, "sem_open"))(name, flags, mode, value);
+}
+"""
 
 
 def kill(bench: Bench, host: str) -> None:
@@ -90,12 +114,13 @@ def set_clock(bench: Bench, host: str, offset: str | None) -> None:
     Containers share the kernel's clock, so a library that is loaded into each program replaces it.
     """
     if offset is None:
-        execute(bench, host, f"rm -f {PRELOAD} {CLOCK}")
+        execute(bench, host, f"rm -f {PRELOAD} {CLOCK} {ALONE}")
         return
     library = execute(bench, host, "find /usr/lib -name libfaketime.so.1")
     if not library:
         raise LabError(f"{host} has no libfaketime. Bring it up with `python -m lab up --count`.")
-    execute(bench, host, f"echo '{offset}' > {CLOCK}; echo {library} > {PRELOAD}")
+    execute(bench, host, f"printf '%s' {shlex.quote(ALONE_SOURCE)} | cc -shared -fPIC -x c -o {ALONE} -")
+    execute(bench, host, f"echo '{offset}' > {CLOCK}; echo {ALONE} {library} > {PRELOAD}")
 
 
 def execute(bench: Bench, host: str, script: str) -> str:

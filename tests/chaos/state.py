@@ -13,7 +13,7 @@ PLACES = ("etc", "opt", "usr/local", "usr/share/keyrings", "var/lib/sparkforge",
 FOREIGN = re.compile(
     r"(proc|sys|dev|run|lost\+found|var/log|var/cache|var/lib/(apt|dpkg|systemd|ucf)|etc/ld\.so\.cache|etc/\.pwd\.lock"
     r"|home/spark/\.ansible|etc/(passwd|group|shadow|gshadow|subuid|subgid)-|.*/__pycache__|etc/(hosts|resolv.conf)"
-    r"|etc/(mtab|hostname)|etc/(ld\.so\.preload|faketimerc)"
+    r"|etc/(mtab|hostname)|etc/(ld\.so\.preload|faketimerc|faketime\.so)"
     # Ansible unpacks these files for itself, and a killed module cannot remove them; none belongs to the collection.
     r"|tmp/ansible_.*_payload_[^/]+"
     # apt's links to the packages that it passes to dpkg; a real host's next boot empties this directory.
