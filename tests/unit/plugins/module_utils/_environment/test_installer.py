@@ -75,7 +75,7 @@ def test_sleeping_pth_file_is_killed(bench: Bench) -> None:
 
 def test_killed_check_of_packages_is_no_conflict(bench: Bench) -> None:
     files = {"killed.py": "", "killed.pth": "import os; os.kill(os.getpid(), 9)\n"}
-    with pytest.raises(SparkforgeError, match="pip check .* status -9"):
+    with pytest.raises(SparkforgeError, match=r"pip check .* status -9"):
         bench.install(bench.wheel("killed", "1.0", files))
 
 
