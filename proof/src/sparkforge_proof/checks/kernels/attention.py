@@ -39,11 +39,11 @@ ROWS_ON_CPU = {"math": 24, "flash": 80, "": 40}
 def expected(context: Context, case: Case, inputs: Inputs, kernel: str = "") -> dict[str, Bound]:
     """Return the results of a case with their bounds, which are specific to a kernel if one is named."""
     half, cpu = case.format in HALF, context.device == "cpu"
-    sums_in_half = half and cpu and kernel != "math"
-    # If all queries have the same gradient, so have blocks of them: rounding dP and the sums of dV is not independent.
-    heads = not (sums_in_half and case.gradient == "expanded")
+    rounds = half and cpu and kernel != "math" and rounds_scores(case.format)
+    # If all queries have the same gradient, dP is too, and rounding it is not independent.
+    heads = not (rounds and case.gradient == "expanded")
     with one_thread():
-        return reference(inputs, half, cpu, sums_in_half and rounds_scores(case.format), heads)
+        return reference(inputs, half, cpu, rounds, heads)
 
 
 def _offers(context: Context, backend: str, case: Case, arguments: Inputs) -> bool:

@@ -81,6 +81,9 @@ class Bound(t.NamedTuple):
     An element may be off by fixed + u rounded. A head, and each of its lanes, may be off by a share: bias + 2 u^2 sums
     + 6 sqrt(own + u^2 unit + s^2 small), where s is half the format's smallest number. Roundings are not independent of
     what they round: each of ``sums`` partial sums of a head shrank it by up to 2 u^2 (bfloat16, torch 2.13, on a CPU).
+    Nor are those of ``blocks``, sums in the order of a CPU's kernel. Each but the first adds a block to a number of the
+    format, so that its rounding error depends on the block alone: if all keys have nearly equal blocks, all sums are
+    rounded in one direction.
     """
 
     expected: torch.Tensor
@@ -91,6 +94,7 @@ class Bound(t.NamedTuple):
     unit: torch.Tensor
     small: torch.Tensor
     sums: int
+    blocks: t.Sequence[torch.Tensor]
 
     def allowed(self, form: str) -> torch.Tensor:
         """Return the allowed error of each element."""
@@ -99,7 +103,13 @@ class Bound(t.NamedTuple):
     def allowed_share(self, form: str) -> torch.Tensor:
         """Return the allowed excess of each head and each of its lanes, as a share of its value."""
         variance = self.own + UNIT_ROUNDOFF[form] ** 2 * self.unit + UNDERFLOW[form] ** 2 * self.small
-        return self.bias + 2 * UNIT_ROUNDOFF[form] ** 2 * self.sums + 6 * variance.sqrt()
+        rounding = torch.zeros_like(self.expected)
+        for before, after in zip(self.blocks, self.blocks[1:]):
+            step = (2 * UNIT_ROUNDOFF[form] * after.abs().log2().floor().exp2()).clamp_min(2 * UNDERFLOW[form])
+            block = (after - before) / step
+            rounding += (block.round() - block) * step
+        joint = (_sums(rounding * self.expected) / _sums(self.expected.square())).abs()
+        return self.bias + joint + 2 * UNIT_ROUNDOFF[form] ** 2 * self.sums + 6 * variance.sqrt()
 
 
 def _sums(values: torch.Tensor) -> torch.Tensor:
@@ -187,6 +197,17 @@ class _Errors:
             self.dq_parts += _partial_sums(x.scale * x.ds, x.k, CPU_BLOCKS[1])
             self.dk_parts += _partial_sums(x.scale * x.ds.mT, x.q, CPU_BLOCKS[0])
             self.dv_parts += _partial_sums(x.p.mT, x.do, CPU_BLOCKS[0])
+
+    def blocks(self, x: _Exact, parts: t.Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        """Return partial sums in the order in which torch's CPU kernel stores them, one head of a group after another.
+
+        It adds blocks of 64 queries if there are 192 or more, and of 256 if there are 768.
+        """
+        queries = x.q.shape[-2]
+        step = 1 if queries < 192 else 2 if queries < 768 else 8
+        heads = [part.unflatten(1, (-1, x.group)) for part in [*parts[step::step], parts[0]]]
+        before = heads[-1].cumsum(2) - heads[-1]
+        return [(before + part)[:, :, head] for head in range(x.group) for part in heads]
 
     def sum_of(self, length: int) -> float:
         """Return the relative error of a sum, which the module's docstring calls g."""
@@ -344,7 +365,7 @@ def reference(inputs: Inputs, half: bool, cpu: bool, rounds: bool = False, heads
             if heads:
                 unit[number] = unit[number] + _of_parts(parts, total)
 
-    bounds = {}
+    bounds, sums = {}, ([x.o], errors.dq_parts, errors.dk_parts, errors.dv_parts)
     expected = {"forward O": x.o, "backward dQ": x.dq, "backward dK": x.dk_sum, "backward dV": x.dv_sum}
     for number, (name, exact) in enumerate(expected.items()):
         norms = _sums(exact.square())
@@ -356,7 +377,8 @@ def reference(inputs: Inputs, half: bool, cpu: bool, rounds: bool = False, heads
             own[number] / 3 / norms.square() * _SECOND_ORDER**2,
             unit[number] / 3 / norms.square() * _SECOND_ORDER**2,
             small[number] / 3 / norms.square(),
-            x.group * len(([x.o], errors.dq_parts, errors.dk_parts, errors.dv_parts)[number]) if heads else 0,
+            x.group * len(sums[number]) if heads else 0,
+            errors.blocks(x, sums[number]) if heads and half and cpu and number > 1 else (),
         )
     return bounds
 
