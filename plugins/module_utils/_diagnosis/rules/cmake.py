@@ -215,6 +215,7 @@ source = pytorch/pytorch#106971
 keys =
     does not contain a CMakeLists.txt
     which is not an
+    add_subdirectory given source
     git submodule update --init
     The source directory
 pattern =
@@ -445,6 +446,21 @@ values =
     + a newer CMake or source
 cause = CMake did not find what the source keeps in {found}.
 remedy = {advice}; give its path with -D{found}=PATH if CMake does not find it there.
+
+[cmake-version-unfit]
+keys =
+    Found unsuitable version
+    that is compatible with requested version
+    that exactly matches requested
+pattern =
+    Could NOT find (?P<package1>\w+): (?:\([^)\n]*\): )?Found unsuitable (?:exact
+    + )?version\s+'(?P<have1>[^'\n]+)',\s+but
+    +\s+required\s+is\s+(?P<need1>(?:at\s+least|exact\s+version)\s+'[^'\n]+')
+    Could not find a configuration file for package '(?P<package2>[^'\n]+)'
+    + that(?:\s+is\s+compatible\s+with|\s+exactly\s+matches)\s+requested\s+version\s+(?:range\s+)?'?(?P<need2>[\w.]+)
+cause = The source needs {package} {need}[, and CMake found {have}].
+remedy = Install that version, and name it if the other one stays ({package}_ROOT or {package}_DIR;
+    -DPython3_EXECUTABLE=$(which python3) for Python); configure in an empty directory.
 
 [cmake-package-incomplete]
 keys = Could NOT find

@@ -71,6 +71,8 @@ keys =
     unrecognized command-line option
     unrecognized command line option
     bad value
+    in option '-m
+    unknown argument: '
     invalid value '
     or later compatible compiler is required
     compiler does not support '
@@ -82,6 +84,8 @@ pattern =
     error: invalid feature modifier '([^'\n]+)' in '-m
     unrecognized command[- ]line option '([^'\n]+)'
     bad value '([^'\n]+)' for '-m(?:arch|cpu|tune)=
+    unrecognized argument in option '(-m[^'\n]+)'
+    clang[\w+-]*: error: unknown argument:? '([^'\n]+)'
     (C\+\+\d+ or later) compatible compiler is required
     invalid value '([^'\n]+)' in '-std=
     compiler does not support '(-m[^'\n]+)'
@@ -308,6 +312,21 @@ pattern = nvcc fatal +: Don't know what to do with '([^'\n]+)'
 cause = nvcc does not know what {found} is: an option was split at a blank, or stands without its name.
 remedy = Write it in one word (-gencode=arch=compute_120a,code=sm_120a), and correct NVCC_APPEND_FLAGS,
     TORCH_NVCC_FLAGS, CUDAFLAGS or CMAKE_CUDA_FLAGS.
+
+[ptxas-needs-target]
+keys = requires .target
+pattern = (?:Feature|Instruction|Modifier) '(?P<what>[^'\n]+)' requires \.target (?P<need>sm_\d+\w?)
+values =
+    advice of need: sm_1[01]\d => It is code for the Blackwell of data centres (B200), whose tensor memory a GB10 (12.1)
+    + does not have: choose another backend or kernel (Triton's, Marlin, FlashAttention 2), or a release that has code
+    + for 12.x
+    advice of need: sm_90a => It is code for Hopper alone (wgmma), which a GB10 does not run: choose another backend, or
+    + a release that has code for 12.x
+    advice of need: . => The build is also, or only, for older GPUs: name yours alone (TORCH_CUDA_ARCH_LIST=12.1a,
+    + CMAKE_CUDA_ARCHITECTURES=121a-real)
+cause = The kernel uses {what}, which needs {need}, and is compiled for another target.
+remedy = {advice}.
+source = https://docs.nvidia.com/cuda/parallel-thread-execution/
 
 [device-link]
 keys =

@@ -744,8 +744,10 @@ keys =
     is not able to compile a simple test
     Check for working
     _COMPILER_ID
+    compiler identification source
 pattern =
     Check for working (\w+ compiler: \S+) - broken
+    Compiling the (\w+ compiler) identification source
     is not able to compile a simple test\s+program
 cause = A compiler cannot compile a test program ({found}).
 remedy = See CMake's lines below: a wrong flag in CFLAGS, CXXFLAGS or LDFLAGS, a missing C library or a full disk.

@@ -37,6 +37,14 @@ remedy = Remove those that are not part of the source (data, outputs, models, bu
     ([tool.setuptools] packages = ["NAME"]), or run the program from its checkout without installing it.
 source = pypa/setuptools#3197
 
+[hatch-files-unknown]
+keys = which files to ship inside the wheel
+pattern = (Unable to determine which files to ship inside the wheel)
+cause = hatchling finds no directory with the project's name, and does not know which files the wheel has ({found}).
+remedy = Name it in pyproject.toml ([tool.hatch.build.targets.wheel] packages = ["src/NAME"]); in a Dockerfile COPY the
+    sources before the install, or install only the dependencies (uv sync --no-install-project).
+source = pypa/hatch#1819
+
 [debian-setuptools]
 keys = install_layout
 pattern = AttributeError: (install_layout)

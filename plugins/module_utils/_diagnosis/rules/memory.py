@@ -92,6 +92,7 @@ keys =
     unable to execute command: Killed
     signal: 9, SIGKILL
     Ninja build failed
+    terminated with signal 9
 pattern =
     could not compile '([^'\n]+)'[^\n]*(?:\n[^\n]*){0,4}signal: 9, SIGKILL
     (signal: 9, SIGKILL)
@@ -99,6 +100,7 @@ pattern =
     internal compiler error: Killed \(program (\S+)\)
     '(\w+)' died due to signal 9
     unable to execute command: Killed
+    collect2: error: (ld) terminated with signal 9
     Ninja build failed(?:[^\n]*\n){1,40}?FAILED: \[code=137\] (\S+)
 cause = The compiler was killed by signal 9 ({found}), as the kernel does when memory runs out: too many jobs for the
     memory of this host.

@@ -114,6 +114,7 @@ pattern =
     (?P<why2>no RECORD file was found) for (?P<package2>\S+?)\.?$
     Cannot uninstall '?(?P<package>[\w.-]+(?: \d[\w.]*)?)'?[,.] (?P<why>RECORD file not found|It is a distutils
     + installed project|The package's contents are unknown)
+    Cannot uninstall (?P<package3>\S+ \d\S*)\s+\W*(?P<why3>It is a distutils installed project)
 cause = pip may not replace {package}, which apt (or an old installer) put there ({why}).
 remedy = Install into a virtual environment instead of the system's Python; in an image that is thrown away
     --ignore-installed puts a second copy beside it.
@@ -190,6 +191,19 @@ cause = pip may not replace {file}: another account owns it, it is immutable (ls
     owners, as in a rootless container or on a network share.
 remedy = Install into an environment of your own (python3 -m venv), which replaces nothing of the system's.
 source = pypa/pip#4730
+
+[metadata-refused]
+keys =
+    has invalid metadata:
+    Cannot process installed package
+pattern =
+    Requested (?P<package1>\S+)(?: \S+)*? from \S+ has invalid metadata: (?P<why1>[^\n]+)
+    Cannot process installed package (?P<package2>\S+ \S+) [^\n]*because it has an invalid
+    + (?P<why2>\w+):(?:\n\W*(?P<why3>[^\n]+))?
+cause = The metadata of {package} does not follow Python's rules ({why}), and pip refuses such from 24.1 on.
+remedy = Take a newer release of it, whose metadata is mended, or install that old one with pip install 'pip<24.1'; one
+    that is installed is removed first (pip uninstall with that older pip, or apt).
+source = pypa/pip#12063
 
 [requirement-not-pinned]
 keys = must have their versions pinned with ==
@@ -338,8 +352,8 @@ remedy = Give lower bounds or exact versions for the packages that it tried most
 source = https://pip.pypa.io/en/stable/topics/dependency-resolution/
 
 [editable-hook-missing]
-keys = build backend is missing the 'build_editable' hook
-pattern = build backend is missing the '(build_editable)' hook
+keys = missing the 'build_editable' hook
+pattern = build backend (?:that )?is missing the '(build_editable)' hook
 cause = pip install -e needs {found} of the build backend, and the setuptools in use is older than 64.
 remedy = Upgrade setuptools (pip install -U pip setuptools), or install without -e.
 

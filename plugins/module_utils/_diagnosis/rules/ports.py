@@ -12,7 +12,7 @@ keys =
     cudaDeviceProp
 pattern =
     class 'cudaDeviceProp' has no member '(\w+)'
-    cudaDeviceProp' has no member named '(\w+)'
+    cudaDeviceProp'(?: \{aka [^}\n]*\})? has no member named '(\w+)'
 cause = CUDA 13 removed the member {found} of cudaDeviceProp: the source is for CUDA 12.
 remedy = Use a version of the source for CUDA 13 (it asks cudaDeviceGetAttribute instead), or build with CUDA 12.9.
 source = microsoft/superbenchmark#768
@@ -36,6 +36,7 @@ pattern =
     error: (?:too few arguments|no suitable constructor|argument of type)[^\n]*\n[^\n]*\b(?P<what4>cu(?:da)?
     +(?:MemPrefetchAsync|MemAdvise|CtxCreate|GraphGetEdges))
     note: expected '(?P<what5>CUmemLocation)'
+    error: function '(?P<what6>cu(?:da)?(?:MemPrefetchAsync|MemAdvise|CtxCreate|GraphGetEdges)\w*)[^\n]*cannot be called
 cause = CUDA 13 changed the parameters of a function that the source calls ({what}): the source is for CUDA 12.
 remedy = Use a version of the source for CUDA 13 (a cudaMemLocation in the place of the device's number, cuCtxCreate
     with its parameters first), or build with CUDA 12.9.
@@ -114,6 +115,10 @@ keys =
     does not name a t
     named '
     is only available from C++
+    has not been declared
+    support for C++
+    requires C++
+    You need C++
 pattern =
     namespace 'std' has no (?:member|type) '(?P<standard7>optional|string_view|variant|any|byte|filesystem|apply|invok
     +e|disjunction|conjunction|negation|void_t|bool_constant|clamp|is_\w+_v|span|bit_cast|remove_cvref_t|source_locati
@@ -131,18 +136,112 @@ pattern =
     \#error (?:-- )?[^\n]*?requires at least (?P<standard1>C\+\+ ?\d+)
     \#error (?:-- )?'?You need (?P<standard2>C\+\+\d+) to compile PyTorch
     \#error (?:-- )?[^\n]*?requires (?P<standard4>C\+\+ ?\d+)
+    error: 'std::(?P<standard12>span|format|source_location|bit_cast|ranges|jthread|barrier|latch|counting_semaphore|s
+    +trong
+    +_ordering|optional|string_view|variant|any|filesystem|byte)' has not been declared
+    error: [^\n]*(?:support for|You need|requires) (?:(?:the )?ISO )?(?P<standard13>C\+\+ ?(?:1[147]|2[03]))
 values =
     need of standard: C\+\+ ?14 => C++14
     need of standard: C\+\+ ?17 => C++17
     need of standard: C\+\+ ?2 => C++20
     need of standard: C\+\+ => a newer one
-    need of standard: (span|bit_cast|remove_cvref_t|source_location|type_identity_t|numbers|ranges)$ => C++20
+    need of standard: (span|format|jthread|barrier|latch|counting_s|strong_|bit_cast|remove_cvref_t|source_location|ty
+    +pe_identity_t|numbers|ranges)$ => C++20
     need of standard: . => C++17
 cause = The source is compiled as an older C++ than it or the headers that it includes need, {need} ({standard}): its
     own
     build sets -std, or leaves the compiler's default.
 remedy = Take a newer release of the package, or raise the standard in its build (-std=c++14 to c++17 in setup.py for
     both cxx and nvcc; CMAKE_CXX_STANDARD and CMAKE_CUDA_STANDARD of CMake).
+
+[include-missing]
+keys =
+    does not name a type
+    was not declared in this scope
+    has not been declared
+    is not a member of
+pattern =
+    error: '(?:std::)?(?P<name1>u?int(?:8|16|32|64|ptr|max)_t)' (?:was not declared|has not been declared|does not
+    + name a
+    + type|is not a member|in namespace)
+    error: '(?P<name2>numeric_limits|runtime_error|logic_error|invalid_argument|exchange|string|setw|setprecision|functi
+    +on|unique_ptr|shared_ptr|sort|accumulate|iota|array|mutex|thread|memcpy|strlen|size_t|unordered_map|map|set|vector
+    +|ostringstream|stringstream|ifstream|ofstream|cout|cerr|endl|chrono|isnan|sqrt|transform|find_if|max_element)'
+    + (?:is
+    + not a member of 'std'|in namespace 'std' does not|was not declared in this scope; did you mean 'std::)
+values =
+    header of name: u?int => cstdint
+    header of name: numeric => limits
+    header of name: (?:runtime_|logic_|invalid_) => stdexcept
+    header of name: exchange => utility
+    header of name: set[wp] => iomanip
+    header of name: (?:unique|shared) => memory
+    header of name: (?:accu|iota) => numeric
+    header of name: (?:sort|transform|find|max_) => algorithm
+    header of name: (?:mem|str(?:len)) => cstring
+    header of name: size_t => cstddef
+    header of name: .*stringstream => sstream
+    header of name: [io]fstream => fstream
+    header of name: (?:cout|cerr|endl) => iostream
+    header of name: (?:isnan|sqrt) => cmath
+    header of name: func => functional
+    header of name: (string|array|mutex|thread|unordered_map|map|set|vector|chrono)$ => that of its name
+cause = The source uses {name} without its header (<{header}>): older compilers included that by others, and gcc 13 and
+    newer do not.
+remedy = Take a newer release of the source, or add the include at the top of that file; without an edit build with
+    CXXFLAGS="-include cstdint" (or that header's name), or with g++-12.
+source = https://gcc.gnu.org/gcc-13/porting_to.html
+
+[char-unsigned]
+keys = error: narrowing conversion of
+pattern = error: narrowing conversion of '(?P<value>-\d+)' from '\w+' to 'char'
+cause = The source keeps {value} in a char, which is unsigned on ARM and signed on x86.
+remedy = Compile it with -fsigned-char (CFLAGS and CXXFLAGS), or take a release that writes signed char there.
+source = https://gcc.gnu.org/onlinedocs/gcc/C-Dialect-Options.html
+
+[c-newer-than-source]
+keys =
+    [-Wimplicit-
+    [-Wincompatible-pointer-types]
+    [-Wint-conversion]
+    cannot be defined via 'typedef'
+pattern =
+    error: [^\n]*\[-W(?P<what>implicit-(?:function-declaration|int)|incompatible-pointer-types|int-conversion)\]
+    error: '(?P<what2>bool)' cannot be defined via 'typedef'
+unless = 'Py|__Pyx
+cause = The source is old C, and this compiler (gcc 14 and newer, clang 16 and newer) takes as an error what was a
+    warning ({what}).
+remedy = Take a newer release of the source, or pass CFLAGS="-std=gnu17 -fpermissive" (of clang
+    -Wno-error={what}), or build with gcc-13; a function that is not declared may also be one that this system or
+    processor does not have.
+source = https://gcc.gnu.org/gcc-14/porting_to.html
+
+[half-for-old-gpu]
+keys =
+    error: identifier "__h
+    error: no instance of overloaded function "atomic
+    error: no operator "
+pattern =
+    error: identifier '(?P<what1>__h(?:add|sub|mul|fma|max|min|lt|gt|div|exp)\w*)' is undefined
+    error: no instance of overloaded function '(?P<what2>atomic\w+)'
+    + matches[^\n]*\n[^\n]*(?:__half|__nv_bfloat16|double)
+    error: no operator '(?P<what3>[^'\n]+)' matches these operands\n[^\n]*(?:__half|__nv_bfloat16|c10::Half)
+cause = The code for half or double precision ({what}) is compiled for a GPU that is too old for it, or with PyTorch's
+    -D__CUDA_NO_HALF_OPERATORS__.
+remedy = Build for your own GPU alone (TORCH_CUDA_ARCH_LIST=12.1, CMAKE_CUDA_ARCHITECTURES=121); if it stays, add
+    -U__CUDA_NO_HALF_OPERATORS__ -U__CUDA_NO_HALF_CONVERSIONS__ to nvcc's flags, as newer releases of the extension do.
+source = https://github.com/pytorch/pytorch/blob/main/torch/utils/cpp_extension.py
+
+[constexpr-in-device-code]
+keys =
+    --expt-relaxed-constexpr
+    --extended-lambda
+pattern =
+    (?:flag|option|flags) '?(?P<flag>--expt-relaxed-constexpr|--(?:expt-)?extended-lambda)'?
+cause = The kernels call a function of the host that nvcc takes only with {flag}.
+remedy = Add {flag} to nvcc's flags (extra_compile_args of setup.py, CMAKE_CUDA_FLAGS, NVCC_APPEND_FLAGS in the
+    environment), or take a release of the source whose build does.
+source = https://docs.nvidia.com/cuda/cuda-compiler-driver-nvcc/
 
 [torch-extension-old]
 keys =
@@ -208,6 +307,18 @@ keys =
     error: unknown value
     Xbyak
     only meant to be used on x86
+    __m128
+    __m256
+    __m512
+    _mm_
+    _mm256_
+    _mm512_
+    __builtin_ia32_
+    __rdtsc
+    elf_x86_64
+    constraint in 'asm'
+    unrecognized option '--64'
+    for '-march=' switch
 pattern =
     Error: (unknown mnemonic '(?:cpuid|rdtsc|pause|mfence|lfence|mov[a-z]+|xgetbv|v[a-z]+ps|vp[a-z]+|crc32[bwlq])')
     Error: (operand \d must be an integer register -- 'mov[^'\n]*%[^'\n]*')
@@ -218,8 +329,14 @@ pattern =
     (?:bad|unknown) value '(x86-64[^'\n]*|haswell|skylake[^'\n]*|znver\d)'
     in namespace '(Xbyak)' does not name a type
     error: "This header is only meant to be used on (x86)
+    error: [^\n]*?'(__m(?:128|256|512)[di]?|_mm(?:256|512)?_\w+|__builtin_ia32_\w+|__rdtscp?)'
+    (unrecogni[sz]ed emulation mode: elf_x86_64)
+    error: (impossible constraint in 'asm')
+    (unrecognized option '--64')
+    bad value \('(\w+)'\) for '-march=' switch
 cause = The source, or the flags that it is built with, are for x86 processors ({found}); a Spark's is ARM.
-remedy = Take a release or an option of the project that supports aarch64 (NEON, or a build without SIMD), and remove
+remedy = Take a release or an option of the project that supports aarch64 (NEON or SVE, SIMDe or sse2neon in the place
+    of those headers, or a build without SIMD), and remove
     such options from CFLAGS and CXXFLAGS.
 source = dmlc/dgl#3336
 """

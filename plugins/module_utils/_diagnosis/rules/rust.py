@@ -28,6 +28,7 @@ keys =
     requires the Cargo feature called
     because it requires rustc
     feature `edition2
+    is not supported by the following package
     error[E0658]
 pattern =
     feature '(?P<what5>edition2\d+)' is required(?:(?s:.{0,300}?)this version of Cargo \((?P<version3>[\d.]+))?
@@ -37,6 +38,8 @@ pattern =
     +(?: \((?P<version1>[\d.]+))?
     cannot be built because it requires (?P<what3>rustc [\d.]+) or newer, while the currently active rustc version is
     + (?P<version2>[\d.]+)
+    (?P<what6>rustc) (?P<version4>[\d.]+) is not supported by the following packages?:
+    lock file version '?(?P<what7>\d+)'? requires '-Znext-lockfile-bump
 values =
     need of what: unstable => a feature of a newer Rust
     need of what: 4$ => a Cargo.lock of version 4, which Cargo reads from 1.78 on
@@ -147,8 +150,12 @@ remedy = Install libssl-dev and pkg-config.
 source = koush/scrypted#657
 
 [crate-library-missing]
-keys = required by crate
-pattern = The system library '(?P<library>[^'\n]+)' required by crate '(?P<crate>[^'\n]+)' was not found
+keys =
+    required by crate
+    find system library
+pattern =
+    could not find system library '(?P<library2>[^'\n]+)' required by the '(?P<crate2>[^'\n]+)' crate
+    The system library '(?P<library>[^'\n]+)' required by crate '(?P<crate>[^'\n]+)' was not found
 values =
     package of library: alsa => libasound2-dev
     package of library: openssl => libssl-dev
@@ -227,6 +234,22 @@ keys = could not find `Cargo.toml` in
 pattern = could not find 'Cargo\.toml' in '([^'\n]+)'
 cause = There is no Cargo.toml in {found} or above it.
 remedy = Change to the project's directory, or name it with --manifest-path.
+
+[rust-nightly]
+keys =
+    may not be used on the stable release channel
+    only accepted on the nightly
+    in this position are unstable
+    is unstable
+    error[E0658]
+pattern =
+    '([^'\n]{1,80})' may not be used on the stable release channel
+    the option '([^'\n]+)' is only accepted on the nightly
+    error\[E0658\]: ([^\n]*?) (?:in this position are|is|are) (?:unstable|experimental)
+cause = The source uses a part of Rust that the installed one does not have, or only a nightly toolchain ({found}).
+remedy = Take the toolchain that the project names (rust-toolchain.toml; rustup update, or rustup toolchain install
+    nightly and cargo +nightly), or a release of the crate for stable Rust.
+source = https://doc.rust-lang.org/error_codes/E0554.html
 
 [protoc-missing]
 keys =

@@ -298,11 +298,11 @@ source =
 [server-option-unknown]
 keys =
     error: unrecognized arguments
-    No such option
+    o such option
     unexpected argument
 pattern =
     (?:^|\s)(?P<program>[\w./-]+(?: [a-z]\w+)?): error: unrecognized arguments: (?P<option1>-[^\n]+)
-    No such option:? (?P<option2>-\S+)
+    [Nn]o such option:? (?P<option2>-\S+)
     error: unexpected argument '(?P<option3>-[^'\n]+)'
 cause = This release[ of {program}] does not know the option {option}[; its image is {log_image}].
 remedy = Take {option} out of the command (or compose file, or unit), if --help does not list it under another name, or
