@@ -92,6 +92,20 @@ remedy = Install ninja (apt install ninja-build, or pip install ninja into the e
     the unit's requirements).
 source = NX-AI/xlstm#76
 
+[cmake-cuda-untried]
+keys =
+    Failed to find a working CUDA architecture
+    Failed to detect a default CUDA architecture
+pattern =
+    (?P<why>Failed to find a working CUDA architecture)
+    (?P<why2>Failed to detect a default CUDA architecture)\.\s+Compiler output:\s+(?!Call
+    + Stack)(?P<message>\S[^\n]{3,200})
+cause = CMake compiles an empty CUDA program to learn nvcc's architectures, and that fails[: {message}].
+remedy = Name your own (-DCMAKE_CUDA_ARCHITECTURES=121), the nvcc of CUDA 13 (-DCMAKE_CUDA_COMPILER=
+    /usr/local/cuda/bin/nvcc) and a host compiler that it supports (CUDAHOSTCXX=g++-13), in an empty directory; nvcc by
+    hand on an empty .cu file says what it lacks.
+source = eth-sri/eran#112
+
 [nvcc-missing]
 keys =
     CMAKE_CUDA_COMPILER
@@ -107,9 +121,11 @@ keys =
     a CUDA compiler - NOTFOUND
     bare_metal_version
     /nvcc'
+    CUDA_COMPILER-NOTFOUND
 pattern =
     No CMAKE_CUDA_COMPILER could be found
     CMAKE_CUDA_COMPILER not set
+    Compiler: CMAKE_CUDA_COMPILER-NOTFOUND
     Failed to find nvcc
     The CMAKE_CUDA_COMPILER:\s+\S+\s+is not a full path
     Failed to detect a default CUDA architecture\.\s+Compiler output:\s+(?=Call Stack|$)

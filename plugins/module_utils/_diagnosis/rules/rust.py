@@ -12,10 +12,12 @@ keys =
     can't find Rust compiler
     the Rust package manager, is not installed
     program not found: cargo
+    Rust not found, installing
 pattern =
     No such file or directory: '(cargo)'
     can't find (Rust compiler)
     (Cargo), the Rust package manager, is not installed
+    (Rust) not found, installing into a temporary
 cause = The package is built with Rust, and {found} is not installed (mostly since the index has no wheel for
     aarch64).
 remedy = Install Rust (rustup, or the package cargo) for the build, or take a release that has a wheel for this
