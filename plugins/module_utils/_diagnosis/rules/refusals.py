@@ -661,7 +661,7 @@ remedy = {advice}.
 source = NVIDIA/TensorRT-LLM#1716
 
 [command-name-empty]
-keys = sh: 
+keys = sh:
 pattern = (?:^|\s|/)(?:ba)?sh: (?:line )?(?:\d+: )?(?P<option>--?\w[\w-]*): (?:command )?not found
 cause = A command begins with {option}: the variable before it, which should name the program, is empty.
 remedy = Look at the complete command (make VERBOSE=1, ninja -v, bash -x): name that program (of CMake
