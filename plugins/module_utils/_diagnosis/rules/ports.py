@@ -120,25 +120,17 @@ keys =
     requires C++
     You need C++
 pattern =
-    namespace 'std' has no (?:member|type) '(?P<standard7>optional|string_view|variant|any|byte|filesystem|apply|invok
-    +e|disjunction|conjunction|negation|void_t|bool_constant|clamp|is_\w+_v|span|bit_cast|remove_cvref_t|source_locati
-    +on|type_identity_t|numbers|ranges)'
-    error: '(?P<standard8>optional|string_view|variant|any|byte|filesystem|apply|invoke|disjunction|conjunction|negati
-    +on|void_t|bool_constant|clamp|is_\w+_v|span|bit_cast|remove_cvref_t|source_location|type_identity_t|numbers|range
-    +s)' is not a member of 'std'
-    error: '(?P<standard9>optional|string_view|variant|any|byte|filesystem|apply|invoke|disjunction|conjunction|negati
-    +on|void_t|bool_constant|clamp|is_\w+_v|span|bit_cast|remove_cvref_t|source_location|type_identity_t|numbers|range
-    +s)' in namespace 'std' does not
-    no (?:member|type|template) named '(?P<standard10>optional|string_view|variant|any|byte|filesystem|apply|invoke|di
-    +sjunction|conjunction|negation|void_t|bool_constant|clamp|is_\w+_v|span|bit_cast|remove_cvref_t|source_location|t
-    +ype_identity_t|numbers|ranges)' in namespace 'std'
+    (?:namespace 'std' has no (?:member|type) |error: |no (?:member|type|template) named
+    + )'(?P<standard7>optional|string_view|variant|any|byte|filesystem|apply|invoke|disjunction|conjunction|negation|v
+    +oid_t|bool_constant|clamp|is_\w+_v|span|format|jthread|bit_cast|remove_cvref_t|source_location|type_identity_t|nu
+    +mbers|ranges)'(?:$| is not a member of 'std'| in namespace 'std')
+    error: 'std::(?P<standard12>optional|string_view|variant|any|byte|filesystem|apply|invoke|disjunction|conjunction|
+    +negation|void_t|bool_constant|clamp|is_\w+_v|span|format|jthread|bit_cast|remove_cvref_t|source_location|type_ide
+    +ntity_t|numbers|ranges)' has not been declared
     'std::(?P<standard11>\w+)' is only available from C\+\+\d+
     \#error (?:-- )?[^\n]*?requires at least (?P<standard1>C\+\+ ?\d+)
     \#error (?:-- )?'?You need (?P<standard2>C\+\+\d+) to compile PyTorch
     \#error (?:-- )?[^\n]*?requires (?P<standard4>C\+\+ ?\d+)
-    error: 'std::(?P<standard12>span|format|source_location|bit_cast|ranges|jthread|barrier|latch|counting_semaphore|s
-    +trong
-    +_ordering|optional|string_view|variant|any|filesystem|byte)' has not been declared
     error: [^\n]*(?:support for|You need|requires) (?:(?:the )?ISO )?(?P<standard13>C\+\+ ?(?:1[147]|2[03]))
 values =
     need of standard: C\+\+ ?14 => C++14
@@ -173,20 +165,10 @@ values =
     header of name: u?int => cstdint
     header of name: numeric => limits
     header of name: (?:runtime_|logic_|invalid_) => stdexcept
-    header of name: exchange => utility
-    header of name: set[wp] => iomanip
-    header of name: (?:unique|shared) => memory
-    header of name: (?:accu|iota) => numeric
     header of name: (?:sort|transform|find|max_) => algorithm
     header of name: (?:mem|str(?:len)) => cstring
-    header of name: size_t => cstddef
-    header of name: .*stringstream => sstream
-    header of name: [io]fstream => fstream
-    header of name: (?:cout|cerr|endl) => iostream
-    header of name: (?:isnan|sqrt) => cmath
-    header of name: func => functional
-    header of name: (string|array|mutex|thread|unordered_map|map|set|vector|chrono)$ => that of its name
-cause = The source uses {name} without its header (<{header}>): older compilers included that by others, and gcc 13 and
+    header of name: . => the one that declares it
+cause = The source uses {name} without its header ({header}): older compilers included that by others, and gcc 13 and
     newer do not.
 remedy = Take a newer release of the source, or add the include at the top of that file; without an edit build with
     CXXFLAGS="-include cstdint" (or that header's name), or with g++-12.
@@ -198,23 +180,6 @@ pattern = error: narrowing conversion of '(?P<value>-\d+)' from '\w+' to 'char'
 cause = The source keeps {value} in a char, which is unsigned on ARM and signed on x86.
 remedy = Compile it with -fsigned-char (CFLAGS and CXXFLAGS), or take a release that writes signed char there.
 source = https://gcc.gnu.org/onlinedocs/gcc/C-Dialect-Options.html
-
-[c-newer-than-source]
-keys =
-    [-Wimplicit-
-    [-Wincompatible-pointer-types]
-    [-Wint-conversion]
-    cannot be defined via 'typedef'
-pattern =
-    error: [^\n]*\[-W(?P<what>implicit-(?:function-declaration|int)|incompatible-pointer-types|int-conversion)\]
-    error: '(?P<what2>bool)' cannot be defined via 'typedef'
-unless = 'Py|__Pyx
-cause = The source is old C, and this compiler (gcc 14 and newer, clang 16 and newer) takes as an error what was a
-    warning ({what}).
-remedy = Take a newer release of the source, or pass CFLAGS="-std=gnu17 -fpermissive" (of clang
-    -Wno-error={what}), or build with gcc-13; a function that is not declared may also be one that this system or
-    processor does not have.
-source = https://gcc.gnu.org/gcc-14/porting_to.html
 
 [half-for-old-gpu]
 keys =
@@ -231,17 +196,6 @@ cause = The code for half or double precision ({what}) is compiled for a GPU tha
 remedy = Build for your own GPU alone (TORCH_CUDA_ARCH_LIST=12.1, CMAKE_CUDA_ARCHITECTURES=121); if it stays, add
     -U__CUDA_NO_HALF_OPERATORS__ -U__CUDA_NO_HALF_CONVERSIONS__ to nvcc's flags, as newer releases of the extension do.
 source = https://github.com/pytorch/pytorch/blob/main/torch/utils/cpp_extension.py
-
-[constexpr-in-device-code]
-keys =
-    --expt-relaxed-constexpr
-    --extended-lambda
-pattern =
-    (?:flag|option|flags) '?(?P<flag>--expt-relaxed-constexpr|--(?:expt-)?extended-lambda)'?
-cause = The kernels call a function of the host that nvcc takes only with {flag}.
-remedy = Add {flag} to nvcc's flags (extra_compile_args of setup.py, CMAKE_CUDA_FLAGS, NVCC_APPEND_FLAGS in the
-    environment), or take a release of the source whose build does.
-source = https://docs.nvidia.com/cuda/cuda-compiler-driver-nvcc/
 
 [torch-extension-old]
 keys =

@@ -14,63 +14,38 @@ keys =
     must give at least one requirement
     ombine
     together
-    to the user site
     uble requirement given
-    not allowed as constraints
-    hosted on PyPI
     archive format
     valid editable requirement
     inconsistent version
     inconsistent name
-    [dependency-groups]
     build dependencies for
-    script entry point
-    Configuration file contains
-    have a way to hash
     while executing command
     is not installable
-    editable mode
-    unknown command "
 pattern =
     ^\W{0,20}(?:ERROR:? )*((?:Could not find an activated virtualenv|When restricting platform and|Can ?not use any
-    + platform
-    +|You must give at least one requirement|Can ?not combine '|Cannot set \S+ and \S+ together|Will not install to the
-    + user site|Double requirement given|Editable requirements are not allowed|Packages installed from PyPI
-    + cannot|Cannot
-    + unpack file|Cannot determine archive format|\S{1,200} is not a valid editable requirement|Requested \S+ (?:\S+
-    + )?from \S+ has inconsistent (?:version|name)|\[dependency-groups\] |Some build dependencies for|For req: \S+
-    + Invalid script entry point|Configuration file contains|Can't verify hashes for these|Error \[Errno \d+\]
-    + [^\n]*?while executing command|Directory '[^'\n]*' is not installable|File 'setup\.py'[^\n]*editable mode|unknown
-    + command ")[^\n]*)
+    + platform|You must give at least one requirement|Can ?not combine '|Cannot set \S+ and \S+ together|Double
+    + requirement given|Cannot unpack file|Cannot determine archive format|\S{1,200} is not a valid editable
+    + requirement|Requested \S+ (?:\S+ )?from \S+ has inconsistent (?:version|name)|Some build dependencies for|Error
+    + \[Errno \d+\] [^\n]*?while executing command|Directory '[^'\n]*' is not installable)[^\n]*)
 values =
-    advice of found: Could not => Activate one (python3 -m venv .venv; . .venv/bin/activate): PIP_REQUIRE_VIRTUALENV or
-    + pip.conf forbids pip outside
-    advice of found: When|Can ?not use => Add --only-binary=:all: and --target DIR, since pip cannot build for another
-    + machine or Python
+    advice of found: Could not => Activate one (python3 -m venv .venv; . .venv/bin/activate): PIP_REQUIRE_VIRTUALENV
+    + or pip.conf forbids pip outside
+    advice of found: When|Can ?not use => Add --only-binary=:all: and --target DIR
     advice of found: You => Name a package, or a file with -r (a variable of the script may be empty)
     advice of found: Can ?not combine|Cannot set => Leave one of the two out; PIP_USER, PIP_TARGET, PIP_PREFIX or
     + pip.conf may have set it (pip config debug)
-    advice of found: Will => Leave --user out and upgrade that package where it is, or take an environment
     advice of found: Double => Remove one of the two lines
-    advice of found: Editable => Take the lines with -e out of the constraints
-    advice of found: Packages => Install that package from its address first, then this one with --no-deps
-    advice of found: Cannot => Give the address of a file (.whl, .tar.gz), git+https:// for a repository, or --index-url
-    + for an index: that address is a page, mostly a login or an error
-    advice of found: Requested \S+ .*version => Its version comes from git's tags, as a rule: clone with them (git fetch
-    + --tags), or set SETUPTOOLS_SCM_PRETEND_VERSION to the version that was asked for
+    advice of found: Cannot => Give the address of a file (.whl, .tar.gz), git+https:// for a repository, or
+    + --index-url for an index: that address is a page, mostly a login or an error
+    advice of found: Requested \S+ .*version => Its version comes from git's tags, as a rule: clone with them (git
+    + fetch --tags), or set SETUPTOOLS_SCM_PRETEND_VERSION to the version that was asked for
     advice of found: Requested => Ask for it by its own name (NAME @ URL; no other #egg=)
-    advice of found: \S+ is not a valid => Write git+https://… or a path that begins with ./, and install from the
-    + directory where that path is
-    advice of found: \[dep => Correct the group's name, or run it where pyproject.toml has that group
+    advice of found: \S+ is not a valid => Write git+https://… or a path that begins with ./
     advice of found: Some => Install these first (pip install), or leave out --no-build-isolation
-    advice of found: For => Correct the package's entry point (NAME = module:function), or take another release
-    advice of found: Conf => Correct that file (pip config debug lists all)
-    advice of found: Can't => Take lines with git+ and paths out of a file with hashes, or install them separately
     advice of found: Error => Install that program (apt install git), or give a working path
-    advice of found: File => Upgrade pip and setuptools, which install by pyproject.toml alone
     advice of found: Dir => Name the directory that has pyproject.toml or setup.py (some projects keep it in python/),
-    + or
-    + clone it completely
+    + or clone it completely
     advice of found: . => See pip help for the commands and options of this pip
 cause = pip refuses it: {found}
 remedy = {advice}.
@@ -93,54 +68,35 @@ keys =
     source distributions
     to increase the timeout
     Bad CRC
-    distutils-installed
-    Cannot uninstall package
     is missing the `git+` prefix
     supported file extension
     File not found: `
-    use `--force` to
-    to be a TOML file
     network was disabled
     source distribution requires Python
-    parse environment variable
-    package manager and cannot update
-    uv binaries installed via
     add a `[project]` table
-    -checking is not supported
-    must have a hash
     `git` not found
     using the `[project]` table
     required schema
-    unsupported schema version
-    `--find-links`
     evice or resource busy
-    has no subdirectory
 pattern =
     ^\W{0,20}(?:error: |Caused by: )?((?:'[^'\n]+' (?:is included as a workspace member|references a
-    + workspace)|Workspace
-    + member '|Two workspace members|Package '[^'\n]+' not found in workspace|The workspace does not have
-    +|(?:Extra|Default group|Group|Dependency group) '[^'\n]+' [^\n]*is not defined in|Extras? [^\n]*declared conflicts
-    +|Unable to find lockfile|(?:The )?[Bb]roken virtual environment|Failed to (?:query|inspect) Python
-    + interpreter|The wheel filename '|Wheel \w+(?: \w+)? does not match filename|Requirement name '[^'\n]+' matches
-    +|Distribution '[^\n]+marked as '--no-b|Building source distributions|Timeout \(\d+s\) when waiting for lock
-    +|(?:[^\n]{0,120}: )?Bad CRC|Unable to uninstall '[^'\n]+'\. distutils|Cannot uninstall package
-    +|Direct URL \(|Expected (?:direct URL|path|download URL) \(|File not found: '|Executables? [^\n]*'--force'
-    +|The file '[^'\n]+' appears to be a TOML|Because [^\n]*network was disabled|The source distribution [^\n]*requires
-    + Python|Failed to parse environment variable|uv was installed through an external|Self-update is only
-    +|Project is missing a '\[project\]|Hash-checking is not|In '--require-hashes' mode|'git' not
-    + found|'pyproject\.toml' (?:is using the|does not match the)|Failed to parse: 'uv\.lock', which uses|The source
-    + distribution '[^'\n]+' has no subdirectory|Failed to read '--find-links'|failed to
-    + remove directory '[^\n]+ resource busy)[^\n]*)
+    + workspace)|Workspace member '|Two workspace members|Package '[^'\n]+' not found in workspace|The workspace does
+    + not have|(?:Extra|Default group|Group|Dependency group) '[^'\n]+' [^\n]*is not defined in|Extras? [^\n]*declared
+    + conflicts|Unable to find lockfile|(?:The )?[Bb]roken virtual environment|Failed to (?:query|inspect) Python
+    + interpreter|The wheel filename '|Wheel \w+(?: \w+)? does not match filename|Requirement name '[^'\n]+'
+    + matches|Distribution '[^\n]+marked as '--no-b|Building source distributions|Timeout \(\d+s\) when waiting for
+    + lock|(?:[^\n]{0,120}: )?Bad CRC|Direct URL \(|Expected (?:direct URL|path|download URL) \(|File not found:
+    + '|Because [^\n]*network was disabled|The source distribution [^\n]*requires Python|Project is missing a
+    + '\[project\]|'git' not found|'pyproject\.toml' (?:is using the|does not match the)|failed to remove directory
+    + '[^\n]+ resource busy)[^\n]*)
     (?P<shadow>The (?:package|project|workspace member) '[^\n]+(?:is shadowed by|depends on itself)[^\n]*)
 values =
-    advice of found: (?:'|.*workspace).*(?:workspace) => Clone the complete repository (its members too, in a Dockerfile
-    + COPY them), name each member in tool.uv.sources as { workspace = true }, and its directory in
-    + tool.uv.workspace.members
+    advice of found: (?:'|.*workspace).*(?:workspace) => Clone it completely (COPY its members too), and name each
+    + member in tool.uv.sources as { workspace = true }
     advice of found: (?:Extra|Default|Group|Dep).*not defined => Correct its name: optional-dependencies are extras
-    + (--extra), dependency-groups are groups (--group); another release may have had it
+    + (--extra), dependency-groups are groups (--group)
     advice of found: Extras? => Ask for one of them only (--extra in the place of --all-extras)
-    advice of found: Unable to find lock => Run uv lock first and keep uv.lock beside pyproject.toml (COPY it too), or
-    + leave --frozen or --locked out
+    advice of found: Unable to find lock => Run uv lock first (COPY uv.lock too), or leave --frozen or --locked out
     advice of found: (?:The )?[Bb]roken|Failed to (?:query|inspect) => Make the environment anew (rm -r .venv; uv venv
     + --python 3.12; uv sync): its Python was removed or updated, or it was copied from another host
     advice of found: The wheel filename => Give the file its own name back (NAME-VERSION-PYTHON-ABI-PLATFORM.whl)
@@ -149,36 +105,20 @@ values =
     advice of found: Requirement|The (?:package|project|workspace member) => Rename the project in pyproject.toml: it
     + has the name of the package that it needs
     advice of found: Distribution.*no-binary => Leave --no-binary out for it: it has wheels only
-    advice of found: Distribution|Building => Allow its build (leave out --no-build and no-build in uv.toml;
-    + --only-binary
-    + alike), or take a version with a wheel for aarch64 and this Python
+    advice of found: Distribution|Building => Allow its build (leave out --no-build and --only-binary), or take a
+    + version with a wheel for aarch64 and this Python
     advice of found: Timeout => Wait for or end the other uv (ps -ef | grep uv), which holds that lock; on NFS set
     + UV_CACHE_DIR to a local disk
-    advice of found: .*Bad CRC => Remove what was downloaded (uv cache clean NAME) and run it again; if it stays, the
-    + proxy, the disk or the memory damages it
-    advice of found: Unable to un|Cannot un => apt or an old installer put it there: use an environment of its own (uv
-    + venv), or remove its files by hand
+    advice of found: .*Bad CRC => Remove what was downloaded (uv cache clean NAME) and run it again
     advice of found: Direct => Write git+ before the address
     advice of found: Expected => Give the address of a file (.whl, .tar.gz), or of an index with --index
     advice of found: File => Change into the directory that has it; in a Dockerfile COPY it before
-    advice of found: Exec => Add --force, or remove the other program of that name first
-    advice of found: The file => Name it with -r only if it lists requirements; install a project with uv pip install
-    + DIRECTORY or uv sync
-    advice of found: Because => Leave --offline (UV_OFFLINE) out once, so that the cache is filled, or give the files
-    + with --find-links
-    advice of found: The source dist.*Python => Take a Python in that range (uv venv --python 3.12), or an older version
-    + of the package
-    advice of found: Failed to parse env => Correct the variable's value (times are numbers of seconds)
-    advice of found: uv was|Self => Update it as it was installed (pip install -U uv, brew, apt, a newer image)
+    advice of found: Because => Leave --offline (UV_OFFLINE) out, or give the files with --find-links
+    advice of found: The source dist.*Python => Take a Python in that range (uv venv --python 3.12), or an older
+    + version of the package
     advice of found: Project => Add [project] with name and version to pyproject.toml, or use uv pip
-    advice of found: Hash|In => Take local paths out of the file with hashes, and give each other line its hash (uv pip
-    + compile --generate-hashes)
     advice of found: .git. not => Install git (apt install git), in the image too
     advice of found: .pyproject => Add the field that it names to [project] (name; version or dynamic = ["version"])
-    advice of found: Failed to parse: => Update uv, which wrote that file in a newer version (uv self update), or make
-    + the lock anew
-    advice of found: Failed to read => Make that directory of wheels, or correct its path (in a container the path
-    + inside)
     advice of found: failed to rem => It is a mount of the container: mount the volume elsewhere, or let
     + UV_PROJECT_ENVIRONMENT name another directory
     advice of found: . => Correct the address's subdirectory, or its tag
@@ -193,66 +133,36 @@ keys =
     SpecNotFound:
     InvalidVersionSpec:
     InvalidMatchSpec:
-    ClobberError:
     SafetyError:
-    CommandNotFoundError:
     NotWritableError:
     ChecksumMismatchError:
-    RemoveError:
     CondaEnvException:
     prefix does not exist
     Download error (
-    PaddingError:
-    NoBaseEnvironmentError:
-    NotACondaEnvironmentError:
-    LinkError:
     PlatformMismatchError:
-    EnvironmentIsFrozenError:
     CorruptedEnvironmentError:
     not supported: /
     cannot execute native linux-
-    lock-file not up-to-date
-    project manifest
 pattern =
-    ^\W{0,20}(?:critical libmamba |Error:\s+\W\s)?((?:CondaValueError: (?:could not parse|You have chosen a non-default
-    + solver|[^\n]*)|EnvironmentFileNotFound:|SpecNotFound:|InvalidVersionSpec:|InvalidMatchSpec:|ClobberError:|Safety
-    +Err
-    +or:|CommandNotFoundError:|NotWritableError:|ChecksumMismatchError:|RemoveError:|CondaEnvException: Pip
-    + failed|Cannot activate, prefix does not exist|Download error
-    + \(\d+\)|PaddingError:|NoBaseEnvironmentError:|DirectoryNotACondaEnvironmentError:|LinkError:|PlatformMismatchErr
-    +or:|
-    +EnvironmentIsFrozenError:|CorruptedEnvironmentError:|(?:Error: )?Architecture x86_64 not supported|cannot execute
-    + native linux-|lock-file not
-    + up-to-date|failed to parse (?:project|workspace) manifest)[^\n]*)
+    ^\W{0,20}(?:critical libmamba |Error:\s+\W\s)?((?:EnvironmentFileNotFound:|SpecNotFound:|InvalidVersionSpec:|Inval
+    +idMatchSpec:|SafetyError:|NotWritableError:|ChecksumMismatchError:|CondaEnvException: Pip failed|Cannot activate,
+    + prefix does not exist|Download error \(\d+\)|PlatformMismatchError:|CorruptedEnvironmentError:|(?:Error:
+    + )?Architecture x86_64 not supported|cannot execute native linux-)[^\n]*)
 values =
     advice of found: (?:Env\w*NotF|SpecNot) => Change to the directory with that file, or name it (conda env create -f
     + PATH); it is conda env create, not conda create, for a file
     advice of found: (?:CondaV\w+: could|Invalid) => Write the requirement as NAME=VERSION or "NAME>=VERSION" in quotes
-    advice of found: CondaV\w+: You => Repair the solver (conda install -n base conda-libmamba-solver libarchive), with
-    + CONDA_SOLVER=classic for that command
+    advice of found: CondaV\w+: You => Repair the solver (conda install -n base conda-libmamba-solver libarchive),
+    + with CONDA_SOLVER=classic
     advice of found: CondaV => Correct what it names
-    advice of found: Clobber => Two packages have one file: take both from one channel (conda-forge, nodefaults)
     advice of found: (?:Safety|Checksum|Corrupted|Download) => Look at the network and the free space (df -h), remove
-    + what
-    + was cached (conda clean --packages --tarballs --index-cache) and run it again
-    advice of found: CommandNot => Correct the command; a plug-in or mamba is installed into base first
-    advice of found: NotW => Make an environment and a cache of your own (conda create -p DIR; CONDA_PKGS_DIRS), without
-    + sudo
-    advice of found: Remove => Do that in an environment of its own, not in base
-    advice of found: CondaEnvEx => Look at pip's own lines above (ERROR:); install that list with pip install -r by hand
-    + to see them
+    + what was cached (conda clean --packages --tarballs --index-cache) and run it again
+    advice of found: NotW => Take an environment of your own (conda create -p DIR; CONDA_PKGS_DIRS)
+    advice of found: CondaEnvEx => Look at pip's own lines above (ERROR:); install that list with pip install -r by
+    + hand to see them
     advice of found: Cannot => Correct the name (mamba env list), or create it first
-    advice of found: Padding => Install conda into a shorter path
-    advice of found: (?:NoBase|Directory) => Name an environment that is there (conda env list), or create it at an
-    + empty
-    + path
-    advice of found: Link => Run it with -v for the script's own message; mostly the disk is full or the path not
-    + writable
     advice of found: (?:Plat|cannot ex|\W*(?:Error: )?Arch) => Take the installer or lock for linux-aarch64
     + (Miniforge3-Linux-aarch64.sh)
-    advice of found: EnvironmentIs => Make an environment of your own: that one is locked by its owner
-    advice of found: lock => Run pixi install without --locked, and commit pixi.lock
-    advice of found: . => Correct that file (pixi.toml; an older pixi does not know newer fields: pixi self-update)
 cause = conda, mamba or pixi refuses it: {found}
 remedy = {advice}.
 source = https://github.com/conda/conda/blob/main/conda/exceptions.py
@@ -264,102 +174,27 @@ keys =
     setup command:
     CMake executable
     must be installed to build
-    Unrecognised metadata key
     No file/folder found for package
-    must contain [
-    requires LLVM
-    Microsoft Visual C++
-    Unable to pre-compile
     CandidateNotFound
 pattern =
-    ^\W{0,20}(?:[\w.]+(?:Error|Exception|Found): |\[\w+\]: )*((?:error: can't copy '|error: package directory '|error in
-    + \S+ setup
-    + command:|Cannot find CMake executable|CMake must be installed to build|Unrecognised metadata key|(?:The current
-    + project could not be installed: )?No file/folder found for package|configuration error: '\S+ must contain|Building
-    + llvmlite requires LLVM|error: Microsoft Visual C|Unable to pre-compile|Unable to find candidates for)[^\n]*)
+    ^\W{0,20}(?:[\w.]+(?:Error|Exception|Found): |\[\w+\]: )*((?:error: can't copy '|error: package directory '|error
+    + in \S+ setup command:|Cannot find CMake executable|CMake must be installed to build|(?:The current project could
+    + not be installed: )?No file/folder found for package|Unable to find candidates for)[^\n]*)
 values =
-    advice of found: error: can't => The build before did not make that file: look above for its own error, and build
-    + from a complete checkout
+    advice of found: error: can't => The build before did not make that file: look above for its own error
     advice of found: error: package => Clone it completely (submodules too), and run it where setup.py is
     advice of found: error in \S+ setup command: use_2to3 => The package is for Python 2: take a newer release, or
     + setuptools<58 without build isolation
     advice of found: error in => The package's requirement is written wrongly, and newer setuptools refuse it: take a
     + newer release, or setuptools<66 for its build (PIP_CONSTRAINT)
     advice of found: .*CMake => Install CMake (pip install cmake ninja, or apt install cmake)
-    advice of found: Unrec => Correct that key below [tool.flit.metadata]; newer projects use [project]
     advice of found: .*No file => Name the package (packages, with include = the directory), COPY the source, or
-    + install the
-    + dependencies alone (poetry install --no-root)
-    advice of found: conf => Add that key to [project] in pyproject.toml
-    advice of found: Building llvm => Take an llvmlite (and numba) with a wheel for this Python, or install the LLVM of
-    + that version (llvm-15-dev; LLVM_CONFIG=/usr/bin/llvm-config-15)
-    advice of found: error: Mic => It is Windows: take a wheel, or install the Build Tools
-    advice of found: Unable to pre => Leave that operation out (DS_BUILD_OPS=0, or DS_BUILD_AIO=0 and the like; they are
-    + compiled when they are used), or install what its warning above names (libaio-dev, ninja)
+    + install the dependencies alone (poetry install --no-root)
     advice of found: . => Check the name and the source that pyproject.toml gives it; there may be no file of it for
     + aarch64 and this Python
 cause = The package's build refuses: {found}
 remedy = {advice}.
 source = https://github.com/pypa/setuptools/tree/main/setuptools
-
-[spack-refuses]
-keys =
-    cannot be satisfied by known versions of
-    ==> Error:
-pattern =
-    (?P<what1>\S+: dependency on \S+ cannot be satisfied by known versions of [\w-]+)
-    ==> Error: (?P<what2>[^\n]{8,300})
-values =
-    advice of what: \S+: dep => Update spack's packages (git pull of the repository), or ask for a version that they
-    + have
-    advice of what: .*[Cc]ompiler => Let it look for compilers (spack compiler find), with g++ and gfortran installed
-    advice of what: .*(?:[Pp]ackage|not exist) => Correct the name, or update spack's packages
-    advice of what: (?i:.*(?:concretiz|unsatisf|conflict)) => Loosen one of the requirements (spack spec -I NAME shows
-    + which one excludes it)
-    advice of what: . => Look at the lines above and at the build's own log, whose path it prints
-uncertain = yes
-cause = Spack refuses it: {what}
-remedy = {advice}.
-source = spack/spack-packages#4809
-
-[go-refuses]
-keys =
-    is not in std
-    no required module provides package
-    updates to go.mod needed
-    missing go.sum entry
-    does not contain package
-    build constraints exclude all Go files
-    cannot find main module
-    checksum mismatch
-    unknown revision
-    inconsistent vendoring
-    but the go.mod file
-    import cycle not allowed
-    internal compiler error:
-pattern =
-    ^(?:go: |\S+\.go:\d+:\d+: |# )?((?:package \S+ is not in std|no required module provides package|updates to go\.mod
-    + needed|missing go\.sum entry|module \S+ found \([^)\n]*\), but does not contain package|(?:imports \S+: )?build
-    + constraints exclude all Go files|cannot find main module|verifying \S+: checksum mismatch|\S+: invalid version:
-    + unknown revision|inconsistent vendoring|import cycle not allowed)[^\n]*)
-    ^\S+\.go:\d+:\d+: (internal compiler error: [^\n]*)
-values =
-    advice of found: package => Correct the import, or take a newer Go: that package came later (which go; go version)
-    advice of found: (?:no req|missing|updates) => Run go mod tidy (or go get MODULE) and commit go.mod and go.sum
-    advice of found: module => Name a version that has it (go get MODULE@VERSION), or its new path
-    advice of found: .*build => Build with CGO_ENABLED=1 and gcc installed, or with the tags (-tags) that this machine
-    + needs: the files have a condition that linux/arm64 does not meet
-    advice of found: cannot => Change into the directory with go.mod, or make one (go mod init NAME)
-    advice of found: ver => Remove that module's download (go clean -modcache); if it stays, its tag was moved: name
-    + another version
-    advice of found: \S+: inv => That commit or tag is gone, or the repository needs a login (GOPRIVATE)
-    advice of found: incons => Run go mod vendor, or build with -mod=mod
-    advice of found: import => Take a commit that builds: the source is at fault
-    advice of found: . => Take another release of Go (go install golang.org/dl/goX.Y@latest), as its compiler is at
-    + fault
-cause = Go refuses the build: {found}
-remedy = {advice}.
-source = https://go.dev/ref/mod
 
 [cargo-refuses]
 keys =
@@ -368,8 +203,6 @@ keys =
     load manifest for workspace member
     manifest path `
     no such command: `
-    already exists in destination
-    nothing to install in
     determine which binary
     target named `
     any packages
@@ -378,61 +211,47 @@ keys =
     contains this feature
     the checksum of
     link to native library
-    in a workspace when it's not
-    cyclic package dependency
     execute process `
     Unrecognized option: '
     compiled by an incompatible version
-    is not a dependency
     revspec '
     failed to find branch
     failed to find tag
     authentication methods succeeded
-    rustup is not installed
     rustc interrupted by
     ort does not provide
 pattern =
-    ^\W{0,20}(?:error(?:\[\w+\])?: |Caused by:\s+)?((?:no targets specified in|failed to read '[^'\n]*Cargo\.toml'
-    +|failed to load manifest for workspace member|manifest path '|no such command: '|binary '[^'\n]+' already exists
-    +|there is nothing to install|'cargo run' could not determine which binary|no (?:bin|lib|example|test|library)
-    + target|package ID specification '[^'\n]+' did not match any packages|(?:the package|none of the)
-    + [^\n]*(?:contain this feature|contains (?:these|this) feature)|failed to verify the checksum of|multiple packages
-    + link to native library|current package believes it's in a workspace|cyclic package dependency|could not execute
-    + process '[^\n]*never executed|Unrecognized option: '|found crate '[^'\n]+' compiled by|feature '[^\n]+ is not a
-    + dependency|revspec '[^'\n]+' not found|failed to find (?:branch|tag) '|no authentication methods
-    + succeeded|rustup is not installed|rustc interrupted by|ort does not provide prebuilt)[^\n]*)
+    ^\W{0,20}(?:error(?:\[\w+\])?: |Caused by:\s+)?((?:no targets specified in|failed to read
+    + '[^'\n]*Cargo\.toml'|failed to load manifest for workspace member|manifest path '|no such command: '|'cargo run'
+    + could not determine which binary|no (?:bin|lib|example|test|library) target|package ID specification '[^'\n]+'
+    + did not match any packages|(?:the package|none of the) [^\n]*(?:contain this feature|contains (?:these|this)
+    + feature)|failed to verify the checksum of|multiple packages link to native library|could not execute process
+    + '[^\n]*never executed|Unrecognized option: '|found crate '[^'\n]+' compiled by|revspec '[^'\n]+' not
+    + found|failed to find (?:branch|tag) '|no authentication methods succeeded|rustc interrupted by|ort does not
+    + provide prebuilt)[^\n]*)
 values =
     advice of found: no targets => The crate's sources are not there: clone it completely, in a Dockerfile COPY src too
-    + (or an empty src/lib.rs for a layer with the dependencies)
     advice of found: failed to (?:read|load) => That member or path dependency is not there: clone the complete
     + repository with its submodules, and COPY it into the image
     advice of found: manifest => Give the path of the Cargo.toml (--manifest-path; manifest-path of maturin), from the
     + directory in which it runs
     advice of found: no such => Install it (cargo install cargo-NAME; of rustup's, rustup component add)
-    advice of found: binary => Add --force, or leave it: it is installed
-    advice of found: there => Name a package that has a program, or add the crate to a project (cargo add)
     advice of found: .cargo run|no (?:bin|lib|ex|te) => Name one that it has (--bin NAME; cargo build --bin lists them)
-    advice of found: package ID => Correct the name of -p (cargo metadata), and run it in the workspace that has it
+    advice of found: package ID => Correct the name of -p (cargo metadata)
     advice of found: (?:the package|none) => Name a feature that [features] of Cargo.toml lists, and choose the member
-    + with -p; another release may call it otherwise
+    + with -p
     advice of found: failed to verify => Remove ~/.cargo/registry/cache and src of that crate and fetch it again
     advice of found: multiple => Bring both crates to one version of the -sys crate (cargo tree -i NAME-sys, cargo
     + update)
-    advice of found: current => Add it to members or exclude of the workspace, or put an empty [workspace] into its
-    + Cargo.toml
-    advice of found: cyclic => Take that dependency out of Cargo.toml
     advice of found: could not execute => Install that program, or unset RUSTC_WRAPPER (build.rustc-wrapper in
     + .cargo/config.toml)
     advice of found: Unrec => rustc is older than cargo: let both come from one toolchain (rustup; which -a rustc cargo)
     advice of found: found crate => Run cargo clean: the target directory is of another rustc
-    advice of found: feature => Correct that line below [features]; the dependency was renamed or removed
     advice of found: (?:revspec|failed to find) => That commit, branch or tag is gone: run cargo update -p NAME, or
     + name one that the repository has
-    advice of found: no auth => Let git do it (export CARGO_NET_GIT_FETCH_WITH_CLI=true) with a login or key for that
-    + repository, or write its https address
-    advice of found: rustup => Install it (https://rustup.rs), or with HOME and CARGO_HOME of the account that has it
-    advice of found: rustc => Give its threads more stack (RUST_MIN_STACK=16777216) and fewer jobs (cargo build -j 2);
-    + then take a newer Rust
+    advice of found: no auth => Let git do it (export CARGO_NET_GIT_FETCH_WITH_CLI=true), with a login for that
+    + repository
+    advice of found: rustc => Give its threads more stack (RUST_MIN_STACK=16777216) and fewer jobs (cargo build -j 2)
     advice of found: . => Build ONNX Runtime for this machine and let ORT_LIB_LOCATION, or with the feature
     + load-dynamic ORT_DYLIB_PATH, name it; or go without that feature
 cause = cargo or rustc refuses it: {found}
@@ -442,7 +261,6 @@ source = https://github.com/rust-lang/cargo/tree/master/src/cargo
 [maturin-refuses]
 keys =
     kind of interpreter
-    VIRTUAL_ENV and CONDA_PREFIX
     Cargo metadata failed
     Failed to find pip
     Cannot repair wheel
@@ -452,22 +270,15 @@ keys =
     Failed to copy cargo artifact
     nsupported Python interpreter
     symbols from versions
-    bin or cdylib
     cdylib
-    is not a module
-    Invalid python module
-    python source path
 pattern =
-    ^\W{0,20}(?:Caused by: )?((?:Both VIRTUAL_ENV and|Cargo metadata failed|Failed to find pip|Cannot repair
+    ^\W{0,20}(?:Caused by: )?((?:Cargo metadata failed|Failed to find pip|Cannot repair
     + wheel|[^\n]{0,60}(?:patchelf[^\n]*(?:not found|install|version))|Python interpreter should be a
-    + kind|[^\n]{0,60}find any interpreters|Your library
-    + (?:is not|links)[^\n]*(?:forbidden librar|versioned symbols)|[^\n]*too-recent symbols|Failed to copy cargo
-    + artifact|(?:Unsupported|The given list of) [Pp]ython interpreter|[^\n]{0,80}(?:crate-type|cdylib)[^\n]*(?:missing|
-    +add|lib)|python source path '|[^\n]{0,60}is not a module)[^\n]*)
+    + kind|[^\n]{0,60}find any interpreters|Your library (?:is not|links)[^\n]*(?:forbidden librar|versioned
+    + symbols)|[^\n]*too-recent symbols|Failed to copy cargo artifact|(?:Unsupported|The given list of) [Pp]ython
+    + interpreter|[^\n]{0,80}(?:crate-type|cdylib)[^\n]*(?:missing|add|lib))[^\n]*)
 values =
-    advice of found: Both => Unset one (unset CONDA_PREFIX, or conda deactivate)
-    advice of found: Cargo => Install Rust with rustup and put ~/.cargo/bin on PATH, and see that cargo metadata works
-    + in that directory
+    advice of found: Cargo => Install Rust with rustup and put ~/.cargo/bin on PATH
     advice of found: Failed to find pip => Run maturin develop --uv, or install pip into the environment
     advice of found: .*patchelf => Install it (pip install maturin[patchelf])
     advice of found: Cannot => Put the directory of that library on LD_LIBRARY_PATH during the build, or build with
@@ -476,9 +287,8 @@ values =
     + name, not its path), and take a newer maturin for a newer Python
     advice of found: (?:Your|.*symbols) => Build it in the image of that tag, or for this host alone (--compatibility
     + linux, --skip-auditwheel); a link to libpython goes away with PyO3's feature extension-module
-    advice of found: .*(?:cdylib|crate-type|copy cargo) => Give the crate a library for Python ([lib] crate-type =
-    + ["cdylib"] in its Cargo.toml), and name that Cargo.toml with -m
-    advice of found: . => Correct module-name and python-source below [tool.maturin] in pyproject.toml
+    advice of found: . => Give the crate a library for Python ([lib] crate-type = ["cdylib"] in its Cargo.toml), and
+    + name that Cargo.toml with -m
 cause = maturin refuses it: {found}
 remedy = {advice}.
 source = https://github.com/PyO3/maturin/tree/main/src
@@ -489,36 +299,26 @@ keys =
     no input files
     No input files
     Could not open input
-    targets unsupported OS
-    nvlink error
     plugin needed to handle lto
     ecognise the format of
     : No such file or directory
     no such file or directory: '
-    final link failed: bad value
 pattern =
-    nvcc fatal +: ((?:redefinition of argument|No input files|Could not open input|Host compiler targets)[^\n;]*)
-    nvlink error +: ((?:Multiple definition|entry function)[^\n]*)
+    nvcc fatal +: ((?:redefinition of argument|No input files|Could not open input)[^\n;]*)
     (?:fatal error|error): (no input files)
     (?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+): error: (\S+: No such file or directory|no such file or directory: '[^\n]*)
-    ^\S*(?:ar|ld|nm|strip|ranlib): (?:\S+: )?(plugin needed to handle lto|Unable to recogni[sz]e the format
-    + of[^\n]*|final
-    + link failed: bad value)
+    ^\S*(?:ar|ld|nm|strip|ranlib): (?:\S+: )?(plugin needed to handle lto|Unable to recogni[sz]e the format of[^\n]*)
 values =
     advice of found: redef => An option is given twice: look at NVCC_APPEND_FLAGS, NVCC_PREPEND_FLAGS, CUDAFLAGS and
     + CMAKE_CUDA_FLAGS beside the build's own
     advice of found: [Nn]o input => A variable in the command is empty: look at the complete command (make VERBOSE=1,
     + ninja -v)
-    advice of found: Could => The directory for temporary files is full or was cleared during the build: let TMPDIR name
-    + another one
-    advice of found: Host => Take Ubuntu's own gcc (CC=gcc-13, NVCC_CCBIN=g++-13), not one for another target
-    advice of found: Multiple => The same device code is linked twice: name each object and library once
-    advice of found: entry => Compile without -maxrregcount and __launch_bounds__ that differ between the files
+    advice of found: Could => The directory for temporary files is full or was cleared during the build: let TMPDIR
+    + name another one
     advice of found: plugin => Use gcc-ar, gcc-nm and gcc-ranlib (AR, NM, RANLIB), or build without -flto
     advice of found: Unable => Use the strip of that target (aarch64-linux-gnu-strip), or build natively
-    advice of found: final => Look at the line of ld above it
-    advice of found: . => The command names a file that is not there: one that the build should have made before (build
-    + again with one job), one of a submodule, or a part of a path with a space
+    advice of found: . => The command names a file that is not there: one that the build should have made before
+    + (build again with one job), one of a submodule, or a part of a path with a space
 cause = The compiler or linker refuses its command: {found}.
 remedy = {advice}.
 source = https://docs.nvidia.com/cuda/cuda-compiler-driver-nvcc/
@@ -530,50 +330,39 @@ keys =
     missing CMakeCache.txt
 pattern =
     CMake Error[^\n:]*(?: at [^\n]*\n\s+|: )(?P<what>(?:Could not create named generator|Cannot specify (?:link
-    + libraries|include directories|compile \w+) for|No SOURCES given|Unknown CMake command '|file DOWNLOAD HASH
-    +|file DOWNLOAD cannot|Each download failed|install TARGETS given no|install\(EXPORT|add_\w+ cannot create
-    + target|Cannot determine link language|Error required internal CMake|(?:Cannot|Unable to) open (?:file for
-    +|cache file)|Could not read presets|No such preset|Unknown argument|Parse error in|Generator given more
-    + than|The inter-target dependency graph|execute_process failed|target_compile_features |Policy
-    + 'CMP|CMAKE_\w+_COMPILER not
-    + set|math cannot parse|if given arguments|[a-z_]+ (?:sub-command
-    + [A-Z_]+[^\n]*(?:requires|needs)|called with incorrect|requires at least)|The binary directory|Cannot
-    + (?:find|create) directory)[^\n]*(?:\n {2}\S[^\n]*){0,2})
+    + libraries|include directories|compile \w+) for|No SOURCES given|Unknown CMake command '|file DOWNLOAD HASH|file
+    + DOWNLOAD cannot|Each download failed|add_\w+ cannot create target|Cannot determine link
+    + language|(?:Cannot|Unable to) open (?:file for|cache file)|Could not read presets|No such preset|Unknown
+    + argument|Parse error in|target_compile_features |CMAKE_\w+_COMPILER not set|[a-z_]+ (?:sub-command
+    + [A-Z_]+[^\n]*(?:requires|needs)|called with incorrect|requires at least)|Cannot (?:find|create)
+    + directory)[^\n]*(?:\n {2}\S[^\n]*){0,2})
     ^Error: (?P<what2>could not load cache|not a CMake build directory)
 values =
     advice of what: (?:Could not create|Unknown arg|Parse|Generator|No such pre|Could not read) => Correct the command
     + line (cmake --help lists the generators, cmake --list-presets the presets)
     advice of what: Cannot specify => That target is not made with these options: switch on the part that makes it, or
     + take sources of one release
-    advice of what: (?:No SOURCES|Cannot determine link) => The list of its sources is empty: clone the project with its
-    + submodules, and enable the language that they are in
+    advice of what: (?:No SOURCES|Cannot determine link) => The list of its sources is empty: clone the project with
+    + its submodules, and enable the language that they are in
     advice of what: Unknown CMake command .pybind11 => Install pybind11 (pip install pybind11), and give
     + -Dpybind11_DIR=$(python3 -m pybind11 --cmakedir)
     advice of what: Unknown CMake => The module or package that defines it was not found above: install that package's
     + development files, and clone the submodules
     advice of what: (?:file DOWN|Each) => Look at the status below it: run it again where the network reaches the
     + address; if only the hash differs, the file was cut off (remove it) or replaced (take a newer release)
-    advice of what: install => Give it what it names, or take a newer release of the project: its install rules do not
-    + fit this CMake
     advice of what: add_\w+ cannot => Two parts make one target: leave out the bundled copy or the installed one, and
-    + configure in
-    + an empty directory
-    advice of what: (?:Error required|CMAKE_) => Install the compiler of that language (build-essential, nvcc on PATH),
-    + remove the build directory and configure anew
+    + configure in an empty directory
+    advice of what: (?:Error required|CMAKE_) => Install the compiler of that language (build-essential, nvcc on
+    + PATH), remove the build directory and configure anew
     advice of what: (?:Cannot open|Unable|Cannot (?:find|create)) => Build in a directory that this account may write
     + (mkdir ~/build; cmake -S SOURCE -B ~/build); one from a run with sudo belongs to root
-    advice of what: execute_process => Run the command that it called by hand: it failed before, above
     advice of what: target_compile.*no known => Remove the build directory, and take a newer CMake: it does not know
-    + what
-    + that compiler can do
+    + what that compiler can do
     advice of what: target_compile => Take a newer compiler (g++-13: CC and CXX), in an empty directory
-    advice of what: (?:Policy|if given) => Take a newer CMake (pip install -U cmake), or an older release of the project
-    advice of what: math => A version or size is not a whole number there: a newer release of the project knows it, or
-    + give that value by its own option
     advice of what: (?:could|not) => Configure first (cmake -S . -B build), then cmake --build build, from that
     + directory
-    advice of what: [a-z_]+ (?:sub-|req|call) => A variable in that line is empty, mostly since something above
-    + was not found: mend the first such message (-- Could NOT find, NOTFOUND), and configure in an empty directory
+    advice of what: [a-z_]+ (?:sub-|req|call) => A variable in that line is empty, mostly since something above was
+    + not found: mend the first such message (-- Could NOT find, NOTFOUND), and configure in an empty directory
     advice of what: . => Take sources of one release, and configure in an empty directory
 cause = CMake refuses it: {what}
 remedy = {advice}.
@@ -590,54 +379,25 @@ keys =
     cannot compile programs
     are not runnable
     library '
-    is buildable: NO
     is not one of the choices
-    ERROR: Subproject
-    ERROR: Tried to use unknown language
-    ERROR: File
-    ERROR: Compiler
 pattern =
-    ERROR: ((?:Meson version is|Program '[^'\n]+' not found|Unknown options?:|Python dependency not
-    + found|Neither source directory|Could not detect Ninja|Compiler \S+ cannot compile|Executables created by|\w+
-    + (?:shared
-    +|static|or| )*library '[^'\n]+' not found|Subproject \S+ is|Value '[^'\n]+'[^\n]*is not one of|Tried to use unknown
-    + language|File \S+ does not exist)[^\n]*)
+    ERROR: ((?:Meson version is|Program '[^'\n]+' not found|Unknown options?:|Python dependency not found|Neither
+    + source directory|Could not detect Ninja|Compiler \S+ cannot compile|Executables created by|\w+
+    + (?:shared|static|or| )*library '[^'\n]+' not found|Value '[^'\n]+'[^\n]*is not one of)[^\n]*)
 values =
     advice of found: Meson => Install a newer Meson (pip install -U meson ninja), first on PATH
     advice of found: Program => Install that program (pip install cython, or the apt package of its name)
-    advice of found: (?:Unknown|Value) => Leave the option out, or take the value that this Meson or this release of the
-    + project has (meson configure; pip install -U meson)
+    advice of found: (?:Unknown|Value) => Leave the option out, or take the value that this Meson or this release of
+    + the project has (meson configure; pip install -U meson)
     advice of found: Python => Install python3-dev, and use the Python of the environment
     advice of found: Neither => Change into the directory with meson.build
     advice of found: Could => Install ninja-build (or pip install ninja)
     advice of found: (?:Compiler|Exec) => Look at meson-logs/meson-log.txt for the compiler's message: CC, CFLAGS or
     + LDFLAGS name something that is not there (conda sets them), or build-essential is missing
-    advice of found: Subproject => Get its subprojects (meson subprojects download; git submodule update --init), or
-    + install that library
-    advice of found: File => Clone the project completely, with its submodules
     advice of found: . => Install its development package (apt-file search NAME), and pkg-config
 cause = Meson refuses it: {found}
 remedy = {advice}.
 source = https://github.com/mesonbuild/meson/tree/master/mesonbuild
-
-[ninja-refuses]
-keys =
-    ninja: error:
-    ninja: fatal:
-pattern =
-    ninja: (?:error|fatal): ((?:[^\n]*multiple rules generate|[^\n]*chdir to|invalid -|[^\n]*Resource temporarily
-    + unavailable|[^\n]*dupbuild|[^\n]*expected|[^\n]*duplicate rule|[^\n]*bad \$-escape)[^\n]*)
-values =
-    advice of found: .*(?:chdir|invalid) => Correct the command line: give an existing build directory to -C and a
-    + number
-    + to -j (MAX_JOBS may be empty)
-    advice of found: .*Resource => Use fewer jobs (-j 4, MAX_JOBS=4): the limit of processes (ulimit -u, the container's
-    + pids limit) is reached
-    advice of found: . => Remove the build directory and configure anew; if it stays, take another release of the
-    + project or a newer CMake
-cause = ninja refuses it: {found}
-remedy = {advice}.
-source = https://github.com/ninja-build/ninja/tree/master/src
 
 [cmake-file-not-read]
 keys = CMake Error
@@ -650,12 +410,13 @@ pattern =
     CMake Error [^\n]*\n\s+The imported target '[^'\n]+' (?P<what5>references the file)\s+'(?P<file5>[^'\n]+)'
     CMake Error [^\n]*\n\s+Imported target '[^'\n]+' (?P<what6>includes non-existent path)\s+'(?P<file6>[^'\n]+)'
 values =
-    advice of what: (?:references|includes) => The package whose …Config.cmake says so was removed in part or moved, or
-    + names the directories of another host: install its development package again, and configure in an empty directory
+    advice of what: (?:references|includes) => The package whose …Config.cmake says so was removed in part or moved,
+    + or names the directories of another host: install its development package again, and configure in an empty
+    + directory
     advice of file: /usr|/opt => Install the package with that file, headers included, or give the directory that has
     + it (the project's -D…_ROOT or -D…_DIR)
-    advice of file: . => Clone the project completely (git submodule update --init --recursive), at the tag that belongs
-    + together, and name what lies elsewhere by its own option
+    advice of file: . => Clone the project completely (git submodule update --init --recursive), at the tag that
+    + belongs together, and name what lies elsewhere by its own option
 cause = CMake does not find {file}, which the project names ({what}).
 remedy = {advice}.
 source = NVIDIA/TensorRT-LLM#1716
@@ -688,25 +449,25 @@ keys =
     requires an argument
 pattern =
     (?:^|: +)(?:\W{0,20}error: )((?:the argument '[^\n]+cannot be used (?:with|multiple)|unrecognized subcommand '|The
-    + subcommand
-    + '[^'\n]+' wasn't|invalid value '[^\n]* for '-|the following required arguments were not provided:\s+|a value is
-    + required for '|Found argument '[^'\n]+' which wasn't)[^\n]*(?:\n\s+\[possible values: [^\n]+)?)
-    ^\W{0,20}Error: ((?:Missing argument '|Missing option '|No such command '|Invalid value for '-|Got unexpected extra
-    + argument)[^\n]*)
-    ^[\w./ -]{1,40}: ((?:[Uu]nrecognized|[Uu]nknown|[Ii]nvalid) option:? (?:-- )?'?-?[^\n]{1,60}|option '?-[^\n]{1,40}
-    +requires an argument[^\n]*)
+    + subcommand '[^'\n]+' wasn't|invalid value '[^\n]* for '-|the following required arguments were not
+    + provided:\s+|a value is required for '|Found argument '[^'\n]+' which wasn't)[^\n]*(?:\n\s+\[possible values:
+    + [^\n]+)?)
+    ^\W{0,20}Error: ((?:Missing argument '|Missing option '|No such command '|Invalid value for '-|Got unexpected
+    + extra argument)[^\n]*)
+    ^[\w./ -]{1,40}: ((?:[Uu]nrecognized|[Uu]nknown|[Ii]nvalid) option:? (?:-- )?'?-?[^\n]{1,60}|option
+    + '?-[^\n]{1,40}requires an argument[^\n]*)
 values =
     advice of found: the argument.*multiple => Give it once
-    advice of found: the argument => Leave one of the two out; a configuration file, an alias or a variable may set the
-    + other
-    advice of found: (?:unrec.*sub|The sub|No such) => Correct the command (--help lists those of this release), or take
-    + the release that has it
+    advice of found: the argument => Leave one of the two out; a configuration file, an alias or a variable may set
+    + the other
+    advice of found: (?:unrec.*sub|The sub|No such) => Correct the command (--help lists those of this release), or
+    + take the release that has it
     advice of found: (?i:invalid value) => Give it a value that the message or --help names; a newer release may take
     + more
     advice of found: (?:the following|a value|Missing|option) => Give what it names; a variable of the script may be
     + empty
-    advice of found: . => Take it out or correct it (--help lists what this release takes), or use the release that has
-    + it
+    advice of found: . => Take it out or correct it (--help lists what this release takes), or use the release that
+    + has it
 cause = The command line is refused: {found}
 remedy = {advice}.
 source = https://docs.rs/clap/latest/clap/error/enum.ErrorKind.html
