@@ -21,6 +21,7 @@ from proof.tests.drawn import entries, families
 job = {"device": "cpu", "directory": sys.argv[1], "profile": {}, "reference": {}, "seed": 1, "full": False,
        "limits": {"factor": 10.0, "memory_share": 0.1, "seconds": 600.0, "samples": 1.0, "survey": 60.0}}
 given = json.loads(sys.argv[2])
+job.update(given["job"])
 known = {"calls": given["calls"], "seconds": {}}
 found = {}
 for name, words in given["faults"].items():
@@ -41,10 +42,10 @@ print(json.dumps(found))
 
 
 def judged(
-    healthy: Environment, tmp_path: Path, calls: dict[str, list[str]], faults: dict[str, Any], more: str = ""
+    healthy: Environment, tmp_path: Path, calls: dict[str, list[str]], faults: dict[str, Any], more: str = "", **job: Any
 ) -> Any:
     variables = {**os.environ, "PYTHONPATH": f"{CHECKOUT / '.collections'}:{CHECKOUT}:{CHECKOUT / 'proof/src'}"}
-    arguments = json.dumps({"calls": calls, "faults": faults})
+    arguments = json.dumps({"calls": calls, "faults": faults, "job": job})
     command = [str(healthy.python), "-c", PROGRAM + more, str(tmp_path), arguments]
     result = subprocess.run(command, capture_output=True, text=True, env=variables, check=False)
     assert result.returncode == 0, result.stderr[-3000:]
@@ -97,6 +98,38 @@ def test_repeated_or_correlated_draw_is_caught(healthy: Environment, tmp_path: P
     results = judged(healthy, tmp_path, calls, faults)
     assert list(results["repeated"]["caught"]) == ["cpu.chance.independence"], results["repeated"]
     assert "cpu.chance.rates" in results["correlated"]["caught"], results["correlated"]
+
+
+#: Faults that only some tensors show, or that are small beside the distributions that a user draws most.
+OF_CHANCE = {
+    "cpu.chance.distributions": {
+        "log_normal": {"target": "aten::log_normal_", "operator": "log_normal", "defect": "biased", "amount": 0.005},
+        "cauchy": {"target": "aten::cauchy_", "operator": "cauchy", "defect": "biased", "amount": 0.005,
+                   "condition": "only", "value": "bfloat16"},
+        "normal": {"target": "aten::normal.Tensor_float", "operator": "normal", "defect": "biased", "amount": -0.01},
+        "exponential": {"target": "aten::exponential_", "operator": "exponential", "defect": "tail",
+                        "condition": "above 2^", "value": 19},
+        "uniform": {"target": "aten::uniform_", "operator": "uniform", "defect": "correlated",
+                    "condition": "layout", "value": "channels last"},
+    },
+    "cpu.chance.rates": {
+        "bernoulli": {"target": "aten::bernoulli_.float", "operator": "bernoulli", "defect": "biased", "amount": 0.005,
+                      "condition": "only", "value": "float16"},
+    },
+    "cpu.chance.independence": {
+        "geometric": {"target": "aten::geometric_", "operator": "geometric", "defect": "repeated",
+                      "condition": "only", "value": "bfloat16"},
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("check", OF_CHANCE)
+def test_wrong_random_numbers_count_on_unknown_kind(healthy: Environment, tmp_path: Path, check: str) -> None:
+    faults, kinds = OF_CHANCE[check], ["12.1", "aarch64", "torch 2.14"]
+    calls = {check: [fault["target"] for fault in faults.values()]}
+    results = judged(healthy, tmp_path, calls, faults, kinds=kinds)
+    for name in faults:
+        assert list(results[name]["caught"]) == [check], (name, results[name])
 
 
 #: For each public entry on a machine without a GPU, a defect, and the family that must catch it.

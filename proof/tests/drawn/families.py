@@ -11,8 +11,11 @@ import typing as t
 
 #: Ways to change a result.
 DEFECTS = ("scale", "offset", "lane", "last", "last of batch", "rounding", "flushed", "NaN swallowed")
-#: Ways to change random numbers.
-OF_CHANCE = ("repeated", "biased", "correlated", "tail", "lane", "last")
+#: Ways to change random numbers. A copied lane or another last number is as likely a draw as any other, so no user can
+#: call it wrong, and neither is drawn.
+OF_CHANCE = ("repeated", "biased", "correlated", "tail")
+#: Operators whose random numbers have ends, so that a last number beyond them is wrong.
+BETWEEN_ENDS = ("bernoulli", "nn.functional.dropout", "rand_like")
 LAYOUTS = ("strided", "transposed", "channels last", "expanded")
 FORMS = ("float32", "bfloat16", "float16", "float64", "complex", "integers")
 #: The range from which the exponent of a tensor's size is drawn.
@@ -90,7 +93,8 @@ def draw(
         operator = chance.choice(sorted(targets))
         target = chance.choice(sorted(targets[operator]))
         drawn = operator in chances
-        defect = chance.choice(OF_CHANCE if drawn else DEFECTS)
+        of_chance = (*OF_CHANCE, "last") if operator in BETWEEN_ENDS else OF_CHANCE
+        defect = chance.choice(of_chance if drawn else DEFECTS)
         if defect == "rounding":
             amount = float(chance.choice((3, 6, 9, 12)))
         if defect in ("flushed", "NaN swallowed"):

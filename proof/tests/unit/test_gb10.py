@@ -121,7 +121,7 @@ OFF: dict[str, tuple[dict[str, Any], str, bool]] = {
     "another shape": ({"ratio": math.inf}, "", True),
 }
 #: Checks whose results are exact or do not depend on which kernel is chosen.
-EXACT = ("matmul.", "attention.", "movement.", "formats.conversions", "formats.integers", "chance.independence")
+EXACT = ("matmul.", "attention.", "movement.", "formats.conversions", "formats.integers", "chance.")
 
 
 def wrong(definition: Definition, **measures: Any) -> Result:

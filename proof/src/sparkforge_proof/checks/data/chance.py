@@ -1,8 +1,12 @@
 """Check random numbers: their distributions, tails and rates, independent calls and generators, and states.
 
-The share of n draws in an interval of probability p has a standard error of sqrt(p (1 - p) / n). ``SIGMAS`` such errors
-are allowed, a limit that about ten thousand comparisons exceed once in fifty thousand runs. The intervals come from the
-definition of the distribution function; the outermost have a probability of a hundred-thousandth.
+Each comparison is of a mean of n values, such as the share of draws in an interval, with its expectation. Bernstein's
+inequality bounds how often sound numbers are further away than allowed: once in 10^14 comparisons (``RISK``), about 8
+standard errors. The 30,000 comparisons of a run therefore raise a false alarm with a probability below 10^-9. Besides,
+the seeds are fixed, so a run with the same torch and generator draws the same numbers again. The bounds are not of
+rounding and are the same on every device, so they count everywhere (``factor=1``).
+
+A narrow distribution near zero shows a bias that is small beside the wide ones, and one around 1 shows a wrong scale.
 """
 
 from __future__ import annotations
@@ -15,20 +19,29 @@ import random
 import typing as t
 
 from ...check import EMULATED_GRID, SEEN_ARM_GRID, X86_GRID, Context, Measured, check
-from ..bounds import Cases, torch
+from ..bounds import UNIT_ROUNDOFF, Cases, torch
 
 REMEDY = (
     "Do not train or sample with this stack: its random numbers are distributed wrong; use another torch, and update "
     "the driver."
 )
-SIGMAS = 6.5
-COUNT = {"cuda": 2**20 + 5, "cpu": 2**18 + 5}
+#: The probability that sound numbers fail a comparison.
+RISK = 1e-14
+#: The number of values, enough for a fault in tensors of more than a million elements.
+COUNT = 2**20 + 5
 #: The number of values that a GPU draws and counts without a copy, enough to show a shift by a few thousandths.
 GPU_COUNT = 2**25
+FORMS = ("float32", "float16", "bfloat16")
 #: The number of consecutive calls, chosen so that a fault in every tenth call occurs twice.
 CALLS = 21
 #: The probabilities at the bounds of the intervals; the outermost intervals are the tails.
 EDGES = (1e-5, 1e-4, 1e-3, 0.01, 0.05, *(n / 16 for n in range(2, 15)), 0.95, 0.99, 0.999, 0.9999, 0.99999)
+
+
+def tolerance(variance: float, count: int, most: float = 1.0) -> float:
+    """Return the distance that the mean of ``count`` values exceeds with a probability of at most ``RISK``."""
+    log, step = math.log(2 / RISK), math.log(2 / RISK) * most / 3
+    return (step + math.sqrt(step**2 + 2 * count * variance * log)) / count
 
 
 class Judge:
@@ -42,21 +55,28 @@ class Judge:
         count = hits.numel()
         self.rate(case, int(hits.count_nonzero()) / count, probability, probability * (1 - probability), count)
 
-    def integers(self, case: str, values: torch.Tensor, mean: float, variance: float, low: float, high: float) -> None:
-        """Compare integers with their range, and require each to be independent of the previous one."""
-        values = values.double().flatten().cpu()
-        is_right = bool(((values >= low) & (values <= high) & (values == values.floor())).all())
-        self.cases.expect(f"{case}, each value", is_right, f"is not a whole number from {low:g} to {high:g}")
-        centred = torch.nan_to_num(values) - mean
-        product = float((centred[1:] * centred[:-1]).mean())
-        self.rate(f"{case}, neighbours", product, 0.0, variance**2, len(values) - 1)
+    def whole(self, case: str, values: torch.Tensor, probabilities: torch.Tensor) -> None:
+        """Compare whole numbers with the probabilities of 0, 1, 2 and so on.
 
-    def rate(self, case: str, actual_mean: float, expected_mean: float, variance: float, count: int) -> None:
-        """Compare the mean of independent values with its expectation; their variance is known."""
-        # The counts of a rare event are not normally distributed, so up to three more hits are allowed.
-        tolerance = SIGMAS * math.sqrt(variance / count) + 3.0 / count
+        Each number is spread evenly over the width of its probability, after which all are uniform.
+        """
+        values = values.double().flatten().cpu()
+        indices = values.nan_to_num(-1.0).clamp(0, len(probabilities) - 1).long()
+        is_possible = bool(((indices == values) & (probabilities[indices] > 0)).all())
+        self.cases.expect(f"{case}, each value", is_possible, "is not a number that can be drawn")
+        spread = torch.rand(len(values), dtype=torch.float64)
+        self.uniform(case, probabilities.cumsum(0)[indices] - probabilities[indices] * spread)
+
+    def rate(
+        self, case: str, actual_mean: float, expected_mean: float, variance: float, count: int, most: float = 1.0
+    ) -> None:
+        """Compare the mean of independent values with its expectation.
+
+        :param variance: at least the values' variance.
+        :param most: how far a value is from the expectation at most.
+        """
         actual, expected = (torch.tensor(value, dtype=torch.float64) for value in (actual_mean, expected_mean))
-        self.cases.compare(case, actual, expected, torch.tensor(tolerance, dtype=torch.float64))
+        self.cases.compare(case, actual, expected, torch.tensor(tolerance(variance, count, most), dtype=torch.float64))
 
     def uniform(self, case: str, values: torch.Tensor) -> None:
         """Compare values with the uniform distribution from 0 to 1, including its tails, and with their neighbours."""
@@ -80,80 +100,119 @@ class Judge:
         triples = values[: len(values) // 3 * 3].view(-1, 3)
         rising = (triples[:, 0] < triples[:, 1]) & (triples[:, 1] < triples[:, 2])
         self.share(f"{case}, three that rise", rising, 1 / 6)
-        self.cases.expect(f"{case}, finite", bool(torch.isfinite(values).all()), "has values that are not finite")
 
 
-def _continuous() -> dict[str, tuple[t.Any, t.Any]]:
-    """Return pairs: a function that fills a tensor with random numbers, and those numbers' distribution function."""
-    normal = torch.special.ndtr
+def _continuous() -> dict[str, tuple[t.Any, t.Any, int]]:
+    """Return a function that fills a tensor with random numbers, their distribution function, and their count.
+
+    Of each method, the first is wide, the second narrow, and the third narrow around 1.
+    """
+    ndtr = torch.special.ndtr
+    methods: dict[str, tuple[t.Any, tuple[tuple[float, ...], ...]]] = {
+        "uniform": (lambda x, low, high: (x - low) / (high - low), ((0, 1), (-0.03, 0.05))),
+        "normal": (lambda x, mean, width: ndtr((x - mean) / width), ((0, 1), (0, 0.02), (1, 0.01))),
+        "exponential": (lambda x, rate: -torch.expm1(-rate * x), ((1,), (40,))),
+        "log_normal": (lambda x, mean, width: ndtr((x.log() - mean) / width), ((0, 0.5), (-4, 0.5), (0, 0.01))),
+        "cauchy": (lambda x, m, width: 0.5 + torch.atan((x - m) / width) / math.pi, ((0, 1), (0, 0.02), (1, 0.01))),
+    }
     return {
-        "uniform": (lambda x, g: x.uniform_(generator=g), lambda x: x),
-        "uniform from -3 to 5": (lambda x, g: x.uniform_(-3, 5, generator=g), lambda x: (x + 3) / 8),
-        "normal": (lambda x, g: x.normal_(generator=g), normal),
-        "normal of mean 2": (lambda x, g: x.normal_(2, 0.5, generator=g), lambda x: normal((x - 2) / 0.5)),
-        "exponential": (lambda x, g: x.exponential_(1.0, generator=g), lambda x: -torch.expm1(-x)),
-        "exponential of rate 4": (lambda x, g: x.exponential_(4.0, generator=g), lambda x: -torch.expm1(-4 * x)),
-        "log_normal": (lambda x, g: x.log_normal_(0.0, 0.5, generator=g), lambda x: normal(x.log() / 0.5)),
-        "cauchy": (lambda x, g: x.cauchy_(generator=g), lambda x: 0.5 + torch.atan(x) / math.pi),
+        f"{name} of {' and '.join(map(str, numbers))}": (
+            lambda x, g, name=name, numbers=numbers: getattr(x, f"{name}_")(*numbers, generator=g),
+            lambda x, function=function, numbers=numbers: function(x, *numbers),
+            COUNT if numbers is parameters[0] else COUNT // 8,
+        )
+        for name, (function, parameters) in methods.items()
+        for numbers in parameters
     }
 
 
-@check("chance.distributions", devices=("cuda", "cpu"), seconds=120, measured=SEEN_ARM_GRID)
+def _layouts(count: int, dtype: torch.dtype, device: str) -> dict[str, torch.Tensor]:
+    """Return tensors of about ``count`` elements by the name of their layout."""
+    options: dict[str, t.Any] = {"dtype": dtype, "device": device}
+    return {
+        "in a row": torch.empty(count, **options),
+        "strided": torch.empty(count, 3, **options)[:, 1],
+        "transposed": torch.empty(count // 50, 50, **options).t(),
+        "channels last": torch.empty(count // 50, 2, 5, 5, memory_format=torch.channels_last, **options),
+    }
+
+
+@check("chance.distributions", devices=("cuda", "cpu"), seconds=120, measured=SEEN_ARM_GRID, factor=1)
 def distributions(context: Context) -> Measured:
     """Check continuous distributions and their tails in each format, in tensors of several sizes and layouts."""
     cases = Cases("a distribution", REMEDY)
-    judge, count, device = Judge(cases), COUNT[context.device], context.device
+    judge, device = Judge(cases), context.device
     seed = int(torch.randint(0, 2**40, (1,), generator=context.generator("chance")))
     generator = torch.Generator(device=device).manual_seed(seed)
-    for name, (fill, function) in _continuous().items():
+    for name, (fill, function, count) in _continuous().items():
         # Tails need all 24 bits of float32, so the 16-bit formats are judged more coarsely below.
-        for form in ("float32", "float64"):
-            values = fill(torch.empty(count, dtype=getattr(torch, form), device=device), generator)
-            judge.uniform(f"{name}, {form}", function(values.double()).cpu())
+        values = function(fill(torch.empty(COUNT // 8, dtype=torch.float64, device=device), generator)).cpu()
+        judge.uniform(f"{name}, float64", values)
+        values = function(fill(torch.empty(count, device=device), generator).double()).cpu()
+        judge.uniform(f"{name}, float32", values)
         if device == "cuda":
             shares = function(fill(torch.empty(GPU_COUNT, device=device), generator).double())
             for edge in EDGES:
                 judge.share(f"{name}, {GPU_COUNT:,}, below {edge:g}", shares < edge, edge)
-        strided = fill(torch.empty(count // 8, 3, device=device)[:, 1], generator)
-        judge.uniform(f"{name}, strided", function(strided.double()).cpu())
+        for layout, tensor in _layouts(30_000, torch.float32, device).items():
+            judge.uniform(f"{name}, {layout}", function(fill(tensor, generator).double()).cpu())
         small = torch.stack([fill(torch.empty(5, device=device), generator) for _unused in range(600)])
         judge.uniform(f"{name}, five at a time", function(small.double()).cpu())
         for form in ("float16", "bfloat16"):
-            values = fill(torch.empty(count // 4, dtype=getattr(torch, form), device=device), generator)
-            shares = function(values.double()).cpu()
-            for edge in (0.25, 0.5, 0.75):
-                # A bfloat16 value stands for all numbers that are rounded to it.
-                error = float(((shares - edge).abs() < 2.0**-6).double().mean()) / 2 if form == "bfloat16" else 2.0**-9
-                below = float((shares < edge).double().mean())
-                cases.compare(f"{name}, {form}, below {edge}", torch.tensor(below).double(),
-                              torch.tensor(edge).double(),
-                              torch.tensor(error + SIGMAS * math.sqrt(0.25 / len(shares))).double())  # fmt: skip
+            for layout, tensor in _layouts(60_000, getattr(torch, form), device).items():
+                _compare_coarsely(judge, f"{name}, {form}, {layout}", function(fill(tensor, generator).double()).cpu())
     torch.manual_seed(seed)
     normal = torch.special.ndtr
-    judge.uniform("rand", torch.rand(count, device=device).cpu())
-    judge.uniform("randn", normal(torch.randn(count, device=device).double()).cpu())
-    judge.uniform("rand_like", torch.rand_like(torch.empty(count // 8, 8, device=device)).cpu())
-    judge.uniform("randn_like", normal(torch.randn_like(torch.empty(8, count // 8, device=device).t()).double()).cpu())
-    mean, spread = torch.linspace(-3, 3, count, device=device), torch.linspace(0.5, 2, count, device=device)
-    drawn = torch.normal(mean, spread)
-    judge.uniform("normal of given means", normal(((drawn - mean) / spread).double()).cpu())
+    judge.uniform("rand", torch.rand(COUNT // 8, device=device).cpu())
+    judge.uniform("randn", normal(torch.randn(COUNT // 8, device=device).double()).cpu())
+    judge.uniform("rand_like", torch.rand_like(torch.empty(COUNT // 64, 8, device=device)).cpu())
+    judge.uniform("randn_like", normal(torch.randn_like(torch.empty(8, COUNT // 64, device=device).t()).double()).cpu())
+    for form in FORMS:
+        # The means are exact in each format, and small beside their deviations.
+        mean = (torch.arange(60_000, device=device) % 9 - 4).to(getattr(torch, form)) / 1024
+        spread = mean.abs() + 1 / 64
+        for name, draws, middle, width in (
+            ("normal of given means and deviations", torch.normal(mean, spread), mean, spread),
+            ("normal of given means", torch.normal(mean, 1 / 64), mean, 1 / 64),
+            ("normal of given deviations", torch.normal(1 / 1024, spread), 1 / 1024, spread),
+        ):
+            shares = normal((draws.double() - middle) / width).cpu()
+            if form == "float32":
+                judge.uniform(name, shares)
+            else:
+                _compare_coarsely(judge, f"{name}, {form}", shares)
     return cases.result()
 
 
-@check("chance.rates", devices=("cuda", "cpu"), seconds=120, measured=SEEN_ARM_GRID)
+def _compare_coarsely(judge: Judge, case: str, values: torch.Tensor) -> None:
+    """Compare values of a 16-bit format, to which a distribution function was applied, with the uniform distribution.
+
+    A value stands for all numbers that are rounded to it, so the two values next to an edge may be on either side.
+    """
+    values = values.flatten()
+    for edge in (0.1, 0.5, 0.9):
+        below = values < edge
+        last, first = values.masked_fill(~below, -math.inf).max(), values.masked_fill(below, math.inf).min()
+        error = float(((values == last) | (values == first)).double().mean())
+        bound = torch.tensor(error + tolerance(edge * (1 - edge), len(values))).double()
+        share = below.double().mean()
+        judge.cases.compare(f"{case}, below {edge}", share, torch.full_like(share, edge), bound)
+    centred = values - values.mean()
+    judge.rate(f"{case}, neighbours", float((centred[1:] * centred[:-1]).mean()), 0.0, 1 / 100, len(values) - 1)
+
+
+@check("chance.rates", devices=("cuda", "cpu"), seconds=120, measured=SEEN_ARM_GRID, factor=1)
 def rates(context: Context) -> Measured:
     """Check Bernoulli, Poisson, binomial and geometric numbers, integers, permutations, choices, and dropout rates."""
     cases = Cases("a random choice", REMEDY)
-    judge, count, device = Judge(cases), COUNT[context.device] // 4, context.device
+    judge, count, device = Judge(cases), COUNT // 8, context.device
     torch.manual_seed(int(torch.randint(0, 2**40, (1,), generator=context.generator("rates"))))
     for p in (0.0, 0.001, 0.03, 0.1, 0.25, 0.5, 0.7, 0.9, 0.99, 0.999, 1.0):
         full = torch.full((count,), p, device=device)
-        in_place = torch.empty_like(full).bernoulli_(p)
-        for name, values in (("bernoulli_", in_place), ("bernoulli", torch.bernoulli(full))):
-            judge.share(f"{name} {p}", values.cpu() > 0, p)
-            judge.integers(f"{name} {p}", values, p, p * (1 - p), 0, 1)
+        judge.whole(f"bernoulli_ {p}", torch.empty_like(full).bernoulli_(p), _binomial(1, p))
+        judge.whole(f"bernoulli {p}", torch.bernoulli(full), _binomial(1, p))
         if p < 1:
-            for form in ("float32", "bfloat16"):
+            for form in FORMS:
                 ones = torch.ones(count // 64, 64, device=device, dtype=getattr(torch, form))
                 for name in ("dropout", "native_dropout"):
                     remaining = (
@@ -162,38 +221,41 @@ def rates(context: Context) -> Measured:
                     judge.share(f"{name} {p}, {form}", (remaining != 0).cpu(), 1 - p)
                     values = remaining[remaining != 0].double().cpu()
                     expected = torch.full(values.shape, 1 / (1 - p), dtype=torch.float64)
-                    bound = 2.0 ** (-21 if form == "float32" else -7) * expected
+                    bound = (8 if form == "float32" else 2) * UNIT_ROUNDOFF[form] * expected
                     cases.compare(f"{name} {p}, {form}, its factor", values, expected, bound)
     masked = torch.nn.functional.dropout2d(torch.ones(4096, 16, 3, 3, device=device), 0.3)
     judge.share("dropout2d 0.3", (masked[:, :, 0, 0] != 0).cpu(), 0.7)
     cases.expect("dropout2d of whole channels", bool((masked.amax((2, 3)) == masked.amin((2, 3))).all()), "drop parts")
     for rate in (0.1, 1.0, 3.0, 9.5, 30.0, 1000.0):
-        values = torch.poisson(torch.full((count,), rate, device=device)).double().cpu()
-        judge.integers(f"poisson {rate}", values, rate, rate, 0, math.inf)
-        judge.rate(f"poisson {rate}, mean", float(values.mean()), rate, rate, count)
-        judge.rate(f"poisson {rate}, variance", float((values - rate).square().mean()), rate, 2 * rate**2 + rate, count)
-        judge.share(f"poisson {rate}, zero", values == 0, math.exp(-rate))
-        judge.share(f"poisson {rate}, one", values == 1, rate * math.exp(-rate))
+        numbers = torch.arange(60 + rate + 20 * math.sqrt(rate), dtype=torch.float64)
+        probabilities = (numbers * math.log(rate) - rate - (numbers + 1).lgamma()).exp()
+        judge.whole(f"poisson {rate}", torch.poisson(torch.full((count,), rate, device=device)), probabilities)
     for p in (0.05, 0.3, 0.9):
-        values = torch.empty(count, device=device).geometric_(p).double().cpu()
         # CUDA draws a 0 if its uniform number is 1, which happens once in 2^24 draws.
-        judge.integers(f"geometric {p}", values, 1 / p, (1 - p) / p**2, 0, math.inf)
-        for hits in (1, 2, 5, 20):
-            judge.share(f"geometric {p}, {hits}", values == hits, p * (1 - p) ** (hits - 1))
-        for trials in (4.0, 40.0, 400.0):
-            full = torch.full((count // 4,), trials, device=device)
-            values = torch.binomial(full, torch.full_like(full, p)).double().cpu()
-            variance = trials * p * (1 - p)
-            judge.integers(f"binomial {trials:g} of {p}", values, trials * p, variance, -1, trials + 1)
-            judge.rate(f"binomial {trials:g} of {p}", float(values.mean()), trials * p, variance, count // 4)
-            spread = float((values - trials * p).square().mean())
-            fourth = variance * (1 + 3 * variance * (trials - 2) / trials if trials > 2 else 1) - variance**2
-            of_spread = max(fourth, variance**2) + variance
-            judge.rate(f"binomial {trials:g} of {p}, variance", spread, variance, of_spread, count // 4)
+        probabilities = p * (1 - p) ** (torch.arange(2000 if p < 0.1 else 200, dtype=torch.float64) - 1)
+        probabilities[0] = 2.0**-24
+        for form in FORMS if p > 0.1 else FORMS[:1]:
+            empty = torch.empty(count, dtype=getattr(torch, form), device=device)
+            judge.whole(f"geometric {p}, {form}", empty.geometric_(p), probabilities)
+        for trials in (4, 40, 400):
+            full = torch.full((count // 4,), float(trials), device=device)
+            values = torch.binomial(full, torch.full_like(full, p))
+            judge.whole(f"binomial {trials} of {p}", values, _binomial(trials, p))
+    for form in FORMS:
+        empty = torch.empty(count // 4, dtype=getattr(torch, form), device=device)
+        judge.whole(f"bernoulli_, {form}", empty.bernoulli_(0.3), _binomial(1, 0.3))
+        judge.whole(f"bernoulli, {form}", torch.bernoulli(torch.full_like(empty, 0.5)), _binomial(1, 0.5))
+        judge.whole(f"random_, {form}", empty.random_(0, 100), torch.full((100,), 0.01, dtype=torch.float64))
     _compare_shaped(judge, count // 4, device)
     _compare_integers(judge, cases, count, device)
     _compare_attention(judge, device)
     return cases.result()
+
+
+def _binomial(trials: int, p: float) -> torch.Tensor:
+    """Return the probabilities of 0 to ``trials`` hits."""
+    hits = range(trials + 1)
+    return torch.tensor([math.comb(trials, n) * p**n * (1 - p) ** (trials - n) for n in hits], dtype=torch.float64)
 
 
 def _compare_attention(judge: Judge, device: str) -> None:
@@ -208,18 +270,10 @@ def _compare_attention(judge: Judge, device: str) -> None:
 
 
 def _compare_shaped(judge: Judge, count: int, device: str) -> None:
-    """Compare the means and variances of gamma, beta and Dirichlet distributions, also for shapes below 1."""
+    """Compare gamma distributions, also for shapes below 1, and the means of a Dirichlet distribution."""
     for shape in (0.3, 1.0, 4.5, 50.0):
         values = torch._standard_gamma(torch.full((count,), shape, device=device)).double().cpu()
-        judge.rate(f"gamma {shape}", float(values.mean()), shape, shape, count)
-        fourth = 3 * shape**2 + 6 * shape - shape**2
-        judge.rate(f"gamma {shape}, variance", float((values - shape).square().mean()), shape, fourth, count)
-        edge = torch.tensor(shape, dtype=torch.float64)
-        judge.share(f"gamma {shape}, below its mean", values < shape, float(torch.special.gammainc(edge, edge)))
-    values = torch.distributions.Beta(torch.tensor(2.0, device=device), torch.tensor(5.0, device=device)).sample(
-        (count,)
-    )
-    judge.rate("beta", float(values.double().mean()), 2 / 7, 10 / (49 * 8), count)
+        judge.uniform(f"gamma {shape}", torch.special.gammainc(torch.full_like(values, shape), values))
     values = torch.distributions.Dirichlet(torch.tensor([1.0, 2.0, 5.0], device=device)).sample((count,)).double().cpu()
     for index, share in enumerate((1 / 8, 2 / 8, 5 / 8)):
         judge.rate(f"dirichlet, part {index}", float(values[:, index].mean()), share, share * (1 - share) / 9, count)
@@ -228,21 +282,11 @@ def _compare_shaped(judge: Judge, count: int, device: str) -> None:
 def _compare_integers(judge: Judge, cases: Cases, count: int, device: str) -> None:
     """Compare integers in small and large ranges, permutations around block sizes, and weighted choices."""
     for low, high in ((0, 2), (0, 7), (-5, 12), (0, 256), (0, 1000), (-(2**31), 2**31), (0, 3 * 2**40), (0, 2**62)):
-        values = torch.randint(low, high, (count,), device=device).cpu()
-        inside = bool((values >= low).all() and (values < high).all())
-        cases.expect(f"randint from {low} to {high}", inside, "has values out of its range")
-        parts = min(high - low, 16)
-        position = ((values.double() - low) / (high - low) * parts).floor()
-        for part in range(parts):
-            size = (math.ceil((part + 1) * (high - low) / parts) - math.ceil(part * (high - low) / parts)) / (
-                high - low
-            )
-            judge.share(f"randint from {low} to {high}, part {part}", position == part, size)
-        judge.share(f"randint from {low} to {high}, odd", values % 2 == 1, 0.5 if (high - low) % 2 == 0 else
-                    sum(n % 2 for n in range(low, high)) / (high - low))  # fmt: skip
-        centred = (values.double() - low) / (high - low - 1) - 0.5
-        product = float((centred[1:] * centred[:-1]).mean())
-        judge.rate(f"randint from {low} to {high}, neighbours", product, 0.0, 1 / 16, count)
+        values, width = torch.randint(low, high, (count,), device=device).cpu(), high - low
+        spread = torch.rand(count, dtype=torch.float64)
+        judge.uniform(f"randint from {low} to {high}", (values.double() - low + spread) / width)
+        share = (width // 2 + width % 2 * (low % 2)) / width
+        judge.share(f"randint from {low} to {high}, odd", values % 2 == 1, share)
     for size in (1, 2, 3, 7, 31, 64, 100, 1023, 1025, 10_007, 30_000, 30_001, 65_537, 200_003):
         order = torch.randperm(size, device=device).cpu()
         cases.exactly(f"randperm of {size}", order.sort()[0], torch.arange(size))
@@ -253,22 +297,16 @@ def _compare_integers(judge: Judge, cases: Cases, count: int, device: str) -> No
             centred = (order.double() + 0.5) / size - 0.5
             product = float((centred * ((torch.arange(size) + 0.5) / size - 0.5)).mean())
             judge.rate(f"randperm of {size}, place and value", product, 0.0, 1 / 144, size)
-    first = torch.stack([torch.randperm(5, device=device) for _unused in range(3000)]).cpu()
+    order = torch.stack([torch.randperm(5, device=device) for _unused in range(3000)]).cpu()
     for position in range(5):
-        for value in range(5):
-            judge.share(f"randperm of 5, {value} at {position}", first[:, position] == value, 0.2)
+        judge.whole(f"randperm of 5, at {position}", order[:, position], torch.full((5,), 0.2, dtype=torch.float64))
     for size in (5, 300, 5_000):
         weights = torch.rand(size, generator=torch.Generator().manual_seed(size)) + 0.01
         weights[size // 2] = 0.0
         weights[0] = weights.sum() / 3
-        chosen = torch.multinomial(weights.to(device), count // 16, replacement=True).cpu()
-        shares = (weights / weights.sum()).double()
-        mean = float((shares * torch.arange(size)).sum())
-        variance = float((shares * (torch.arange(size) - mean) ** 2).sum())
-        judge.integers(f"multinomial of {size}", chosen, mean, variance, 0, size - 1)
-        for position in (0, 1, size // 2, size - 1):
-            judge.share(f"multinomial of {size}, {position}", chosen == position, float(shares[position]))
-        judge.share(f"multinomial of {size}, first half", chosen < size // 2, float(shares[: size // 2].sum()))
+        chosen = torch.multinomial(weights.to(device), count // 8, replacement=True).cpu()
+        shares = weights.double() / weights.double().sum()
+        judge.whole(f"multinomial of {size}", chosen, shares)
         choices = torch.multinomial(weights.to(device).expand(500, -1), min(size - 1, 4)).cpu()
         distinct = all(len(set(row)) == len(row) for row in choices.tolist())
         cases.expect(f"multinomial of {size} without returning", distinct, "chose an element twice")
@@ -294,8 +332,7 @@ def independence(context: Context) -> Measured:
             rows = torch.stack([fill(generator, size) for _unused in range(calls)]).double().cpu()
             case = f"{name}, {calls} calls of {size:,}"
             if size > 1:
-                correlation = _largest_correlation(rows[:64])
-                judge.rate(f"{case}, correlated", correlation, 0.0, 1.0, size)
+                judge.rate(f"{case}, correlated", _largest_correlation(rows[:64]), 0.0, 1.0, size, 3.0)
                 # A state that does not advance repeats itself in each column.
                 if name != "permutation":
                     judge.rate(f"{case}, the first", float(rows[:, 0].mean()), 0.5, 1 / 12, calls)
@@ -307,7 +344,7 @@ def independence(context: Context) -> Measured:
                 fill(torch.Generator(device=device).manual_seed(s), 20_011).double().cpu() for s in (seed, other)
             )
             correlation = _largest_correlation(torch.stack([first, second]))
-            judge.rate(f"{name}, seeds {other - seed} apart", correlation, 0.0, 1.0, 20_011)
+            judge.rate(f"{name}, seeds {other - seed} apart", correlation, 0.0, 1.0, 20_011, 3.0)
         _compare_states(cases, name, fill, device, seed)
     _compare_global_states(cases, judge, device, seed)
     _compare_distinct(cases, device, seed)
@@ -409,20 +446,27 @@ def _compare_repeats(cases: Cases, device: str) -> None:
     """Require that no call to the global generator repeats the numbers of an earlier one."""
     f, size = torch.nn.functional, 1_500
     half = torch.full((size,), 0.5, device=device)
+    fills: dict[str, t.Callable[[torch.Tensor], torch.Tensor]] = {
+        **{name: lambda x, fill=fill: fill(x, None) for name, (fill, *_unused) in _continuous().items()},  # type: ignore[misc]
+        "random_": lambda x: x.random_(),
+        "bernoulli_": lambda x: x.bernoulli_(0.5),
+        "geometric_": lambda x: x.geometric_(0.05),
+    }
     draws: dict[str, t.Callable[[], torch.Tensor]] = {
-        **{name: lambda fill=fill: fill(half.clone(), None) for name, (fill, _function) in _continuous().items()},  # type: ignore[misc]
+        f"{name}, {form}, {layout}": lambda fill=fill, tensor=tensor: fill(tensor).clone()  # type: ignore[misc]
+        for form in FORMS
+        for layout, tensor in _layouts(size, getattr(torch, form), device).items()
+        for name, fill in fills.items()
+    } | {
         "rand": lambda: torch.rand(size, device=device),
         "randn": lambda: torch.randn(size, device=device),
         "randint": lambda: torch.randint(0, 1000, (size,), device=device),
-        "random_": lambda: torch.empty_like(half).random_(),
         "randperm": lambda: torch.randperm(size, device=device),
         "rand_like": lambda: torch.rand_like(half),
         "randn_like": lambda: torch.randn_like(half),
         "randint_like": lambda: torch.randint_like(half, 1000),
         "normal": lambda: torch.normal(half, half),
         "bernoulli": lambda: torch.bernoulli(half),
-        "bernoulli_": lambda: torch.empty_like(half).bernoulli_(0.5),
-        "geometric_": lambda: torch.empty_like(half).geometric_(0.05),
         "poisson": lambda: torch.poisson(half * 40),
         "binomial": lambda: torch.binomial(half * 80, half),
         "multinomial": lambda: torch.multinomial(half, size, replacement=True),
@@ -452,7 +496,7 @@ class _Drawn(torch.utils.data.Dataset if torch else object):  # type: ignore[mis
         return torch.tensor([index, float(torch.rand(())), random.random()])  # noqa: S311 - this is what is tested
 
 
-@check("chance.workers", devices=("cpu",), measured=(X86_GRID, EMULATED_GRID))
+@check("chance.workers", devices=("cpu",), measured=(X86_GRID, EMULATED_GRID), factor=1)
 def workers(context: Context) -> Measured:
     """Require that a loader's workers draw different numbers in each epoch, and the same ones with the same seed."""
     cases = Cases("what a loader's workers draw", REMEDY)
