@@ -1,10 +1,10 @@
 """Check random numbers: their distributions, tails and rates, independent calls and generators, and states.
 
 Each comparison is of a mean of n values, such as the share of draws in an interval, with its expectation. Bernstein's
-inequality bounds how often sound numbers are further away than allowed: once in 10^14 comparisons (``RISK``), about 8
-standard errors. The 30,000 comparisons of a run therefore raise a false alarm with a probability below 10^-9. Besides,
-the seeds are fixed, so a run with the same torch and generator draws the same numbers again. The bounds are not of
-rounding and are the same on every device, so they count everywhere (``factor=1``).
+inequality (Freedman's for products of neighbours) limits the cases in which sound numbers are further away than allowed
+to one in 10^14 (``RISK``), about 8 standard errors. With 30,000 comparisons on each device, a run raises a false alarm
+with a probability below 10^-9. Besides, the seeds are fixed, so another run with the same torch and generator draws the
+same numbers. These bounds do not depend on the rounding of a device, so they count on every device (``factor=1``).
 
 A narrow distribution near zero shows a bias that is small beside the wide ones, and one around 1 shows a wrong scale.
 """
