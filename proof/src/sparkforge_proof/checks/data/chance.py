@@ -29,8 +29,6 @@ REMEDY = (
 RISK = 1e-14
 #: The number of values, enough for a fault in tensors of more than a million elements.
 COUNT = 2**20 + 5
-#: The number of values that a GPU draws and counts without a copy, enough to show a shift by a few thousandths.
-GPU_COUNT = 2**25
 FORMS = ("float32", "float16", "bfloat16")
 #: The number of consecutive calls, chosen so that a fault in every tenth call occurs twice.
 CALLS = 21
@@ -91,7 +89,7 @@ class Judge:
             if lag < len(values) // 2:
                 self.rate(f"{case}, values {lag} apart", float((centred[lag:] * centred[:-lag]).mean()), 0.0, 1 / 144,
                           len(values) - lag)  # fmt: skip
-        for lanes in (4, 7, 32):
+        for lanes in (1, 4, 7, 32):
             lines = centred[: len(values) // lanes * lanes].view(-1, lanes).mean(0)
             self.rate(f"{case}, each of {lanes} lanes", float(lines.abs().max()), 0.0, 1 / 12, len(values) // lanes)
         parts = centred[: len(values) // 64 * 64].view(64, -1).mean(1)
@@ -150,10 +148,6 @@ def distributions(context: Context) -> Measured:
         judge.uniform(f"{name}, float64", values)
         values = function(fill(torch.empty(count, device=device), generator).double()).cpu()
         judge.uniform(f"{name}, float32", values)
-        if device == "cuda":
-            shares = function(fill(torch.empty(GPU_COUNT, device=device), generator).double())
-            for edge in EDGES:
-                judge.share(f"{name}, {GPU_COUNT:,}, below {edge:g}", shares < edge, edge)
         for layout, tensor in _layouts(30_000, torch.float32, device).items():
             judge.uniform(f"{name}, {layout}", function(fill(tensor, generator).double()).cpu())
         small = torch.stack([fill(torch.empty(5, device=device), generator) for _unused in range(600)])
@@ -163,8 +157,6 @@ def distributions(context: Context) -> Measured:
                 _compare_coarsely(judge, f"{name}, {form}, {layout}", function(fill(tensor, generator).double()).cpu())
     torch.manual_seed(seed)
     normal = torch.special.ndtr
-    judge.uniform("rand", torch.rand(COUNT // 8, device=device).cpu())
-    judge.uniform("randn", normal(torch.randn(COUNT // 8, device=device).double()).cpu())
     judge.uniform("rand_like", torch.rand_like(torch.empty(COUNT // 64, 8, device=device)).cpu())
     judge.uniform("randn_like", normal(torch.randn_like(torch.empty(8, COUNT // 64, device=device).t()).double()).cpu())
     for form in FORMS:
@@ -322,7 +314,6 @@ def independence(context: Context) -> Measured:
     fills: dict[str, t.Callable[[t.Any, int], torch.Tensor]] = {
         "uniform": lambda g, n: torch.rand(n, generator=g, device=device),
         "normal": lambda g, n: torch.special.ndtr(torch.randn(n, generator=g, device=device).double()),
-        "exponential": lambda g, n: -torch.expm1(-torch.empty(n, device=device).exponential_(generator=g).double()),
         "integers": lambda g, n: torch.randint(0, 2**24, (n,), generator=g, device=device).double() / 2**24,
         "permutation": lambda g, n: torch.randperm(n, generator=g, device=device).double() / n,
     }
@@ -346,7 +337,7 @@ def independence(context: Context) -> Measured:
             correlation = _largest_correlation(torch.stack([first, second]))
             judge.rate(f"{name}, seeds {other - seed} apart", correlation, 0.0, 1.0, 20_011, 3.0)
         _compare_states(cases, name, fill, device, seed)
-    _compare_global_states(cases, judge, device, seed)
+    _compare_global_states(cases, device, seed)
     _compare_distinct(cases, device, seed)
     _compare_repeats(cases, device)
     return cases.result()
@@ -370,7 +361,6 @@ def _compare_states(cases: Cases, name: str, fill: t.Any, device: str, seed: int
         fill(generator, size)
         state = generator.get_state()
         first, second = fill(generator, size), fill(generator, size)
-        cases.expect(f"{name}, two calls of {size}", size < 5 or not torch.equal(first, second), "are the same")
         generator.set_state(state)
         cases.exactly(f"{name}, a state set again, {size}", torch.cat([fill(generator, size), fill(generator, size)]),
                       torch.cat([first, second]))  # fmt: skip
@@ -385,8 +375,8 @@ def _compare_states(cases: Cases, name: str, fill: t.Any, device: str, seed: int
     cases.expect(f"{name}, the seed that was set", generator.initial_seed() == seed, "differ")
 
 
-def _compare_global_states(cases: Cases, judge: Judge, device: str, seed: int) -> None:
-    """Compare seeds and states of the global generator, and its state after a fork."""
+def _compare_global_states(cases: Cases, device: str, seed: int) -> None:
+    """Compare seeds and states of the global generator."""
     module: t.Any = torch.cuda if device == "cuda" else torch.random
     torch.manual_seed(seed)
     first = torch.rand(1000, device=device)
@@ -404,10 +394,6 @@ def _compare_global_states(cases: Cases, judge: Judge, device: str, seed: int) -
         for setter in (torch.cuda.manual_seed, torch.cuda.manual_seed_all):
             setter(seed)
             cases.exactly(setter.__name__, torch.rand(1000, device=device), first)
-        states = torch.cuda.get_rng_state_all()
-        expected = torch.randn(77, device=device)
-        torch.cuda.set_rng_state_all(states)
-        cases.exactly("the states of all devices", torch.randn(77, device=device), expected)
     state = module.get_rng_state()
     expected = torch.cat([torch.rand(77, device=device), torch.randn(5, device=device)])
     module.set_rng_state(state)
@@ -415,31 +401,16 @@ def _compare_global_states(cases: Cases, judge: Judge, device: str, seed: int) -
     for turn in range(CALLS):
         module.set_rng_state(state)
         cases.exactly(f"set_rng_state, turn {turn + 1}", torch.rand(77, device=device), expected[:77])
-    module.set_rng_state(state)
-    with torch.random.fork_rng():
-        inner = torch.rand(77, device=device)
-        torch.rand(1000, device=device)
-    cases.exactly("within a fork", inner, expected[:77])
-    cases.exactly("after a fork", torch.rand(77, device=device), expected[:77])
-    module.set_rng_state(state)
-    masks = [torch.nn.functional.dropout(torch.ones(5000, device=device), 0.5) for _unused in range(40)]
-    rows = (torch.stack(masks).cpu() > 0).double()
-    judge.rate("dropout of 40 calls, correlated", _largest_correlation(rows) / 3, 0.0, 1.0, 5000)
-    module.set_rng_state(state)
-    cases.exactly("dropout of a state", torch.nn.functional.dropout(torch.ones(5000, device=device), 0.5), masks[0])
 
 
 def _compare_distinct(cases: Cases, device: str, seed: int) -> None:
-    """Require that a million 53-bit values from one generator all differ."""
+    """Require that a million values of 53 or 62 bits from one generator all differ."""
     generator = torch.Generator(device=device).manual_seed(seed)
-    size = 2**19
-    values = torch.cat(
-        [torch.rand(size, dtype=torch.float64, device=device, generator=generator) for _unused in range(2)]
-    )
-    count = values.cpu().unique().numel()
-    cases.expect("a million values of 53 bits", count >= 2 * size - 2, f"have {count} different values")
-    wide = torch.randint(0, 2**62, (2 * size,), device=device, generator=generator).cpu().unique().numel()
-    cases.expect("a million integers of 62 bits", wide >= 2 * size - 2, f"have {wide} different values")
+    wide = torch.randint(0, 2**62, (2**20,), device=device, generator=generator)
+    values = [torch.rand(2**19, dtype=torch.float64, device=device, generator=generator) for _unused in range(2)]
+    for bits, numbers in ((53, torch.cat(values)), (62, wide)):
+        count = numbers.cpu().unique().numel()
+        cases.expect(f"a million values of {bits} bits", count >= 2**20 - 2, f"have {count} different values")
 
 
 def _compare_repeats(cases: Cases, device: str) -> None:
