@@ -424,7 +424,7 @@ def _compare_repeats(cases: Cases, device: str) -> None:
         "geometric_": lambda x: x.geometric_(0.05),
     }
     draws: dict[str, t.Callable[[], torch.Tensor]] = {
-        f"{name}, {form}, {layout}": lambda fill=fill, tensor=tensor: fill(tensor).clone()  # type: ignore[misc]
+        f"{name}, {form}, {layout}": lambda fill=fill, tensor=tensor: fill(tensor).clone()
         for form in FORMS
         for layout, tensor in _layouts(size, getattr(torch, form), device).items()
         for name, fill in fills.items()
