@@ -27,8 +27,9 @@ REMEDY = (
 )
 #: The probability that sound numbers fail a comparison.
 RISK = 1e-14
-#: The number of values, enough for a fault in tensors of more than a million elements.
-COUNT = 2**20 + 5
+#: The number of values, enough for a fault in tensors of more than a million elements. An eighth of it is odd as well,
+#: and so is a quarter of that.
+COUNT = 2**20 + 57
 FORMS = ("float32", "float16", "bfloat16")
 #: The number of consecutive calls, chosen so that a fault in every tenth call occurs twice.
 CALLS = 21
@@ -53,7 +54,7 @@ class Judge:
         count = hits.numel()
         self.rate(case, int(hits.count_nonzero()) / count, probability, probability * (1 - probability), count)
 
-    def whole(self, case: str, values: torch.Tensor, probabilities: torch.Tensor) -> None:
+    def integers(self, case: str, values: torch.Tensor, probabilities: torch.Tensor) -> None:
         """Compare whole numbers with the probabilities of 0, 1, 2 and so on.
 
         Each number is spread evenly over the width of its probability, after which all are uniform.
@@ -201,8 +202,8 @@ def rates(context: Context) -> Measured:
     torch.manual_seed(int(torch.randint(0, 2**40, (1,), generator=context.generator("rates"))))
     for p in (0.0, 0.001, 0.03, 0.1, 0.25, 0.5, 0.7, 0.9, 0.99, 0.999, 1.0):
         full = torch.full((count,), p, device=device)
-        judge.whole(f"bernoulli_ {p}", torch.empty_like(full).bernoulli_(p), _binomial(1, p))
-        judge.whole(f"bernoulli {p}", torch.bernoulli(full), _binomial(1, p))
+        judge.integers(f"bernoulli_ {p}", torch.empty_like(full).bernoulli_(p), _binomial(1, p))
+        judge.integers(f"bernoulli {p}", torch.bernoulli(full), _binomial(1, p))
         if p < 1:
             for form in FORMS:
                 ones = torch.ones(count // 64, 64, device=device, dtype=getattr(torch, form))
@@ -221,23 +222,23 @@ def rates(context: Context) -> Measured:
     for rate in (0.1, 1.0, 3.0, 9.5, 30.0, 1000.0):
         numbers = torch.arange(60 + rate + 20 * math.sqrt(rate), dtype=torch.float64)
         probabilities = (numbers * math.log(rate) - rate - (numbers + 1).lgamma()).exp()
-        judge.whole(f"poisson {rate}", torch.poisson(torch.full((count,), rate, device=device)), probabilities)
+        judge.integers(f"poisson {rate}", torch.poisson(torch.full((count,), rate, device=device)), probabilities)
     for p in (0.05, 0.3, 0.9):
         # CUDA draws a 0 if its uniform number is 1, which happens once in 2^24 draws.
         probabilities = p * (1 - p) ** (torch.arange(2000 if p < 0.1 else 200, dtype=torch.float64) - 1)
         probabilities[0] = 2.0**-24
         for form in FORMS if p > 0.1 else FORMS[:1]:
             empty = torch.empty(count, dtype=getattr(torch, form), device=device)
-            judge.whole(f"geometric {p}, {form}", empty.geometric_(p), probabilities)
+            judge.integers(f"geometric {p}, {form}", empty.geometric_(p), probabilities)
         for trials in (4, 40, 400):
             full = torch.full((count // 4,), float(trials), device=device)
             values = torch.binomial(full, torch.full_like(full, p))
-            judge.whole(f"binomial {trials} of {p}", values, _binomial(trials, p))
+            judge.integers(f"binomial {trials} of {p}", values, _binomial(trials, p))
     for form in FORMS:
         empty = torch.empty(count // 4, dtype=getattr(torch, form), device=device)
-        judge.whole(f"bernoulli_, {form}", empty.bernoulli_(0.3), _binomial(1, 0.3))
-        judge.whole(f"bernoulli, {form}", torch.bernoulli(torch.full_like(empty, 0.5)), _binomial(1, 0.5))
-        judge.whole(f"random_, {form}", empty.random_(0, 100), torch.full((100,), 0.01, dtype=torch.float64))
+        judge.integers(f"bernoulli_, {form}", empty.bernoulli_(0.3), _binomial(1, 0.3))
+        judge.integers(f"bernoulli, {form}", torch.bernoulli(torch.full_like(empty, 0.5)), _binomial(1, 0.5))
+        judge.integers(f"random_, {form}", empty.random_(0, 100), torch.full((100,), 0.01, dtype=torch.float64))
     _compare_shaped(judge, count // 4, device)
     _compare_integers(judge, cases, count, device)
     _compare_attention(judge, device)
@@ -291,14 +292,14 @@ def _compare_integers(judge: Judge, cases: Cases, count: int, device: str) -> No
             judge.rate(f"randperm of {size}, place and value", product, 0.0, 1 / 144, size)
     order = torch.stack([torch.randperm(5, device=device) for _unused in range(3000)]).cpu()
     for position in range(5):
-        judge.whole(f"randperm of 5, at {position}", order[:, position], torch.full((5,), 0.2, dtype=torch.float64))
+        judge.integers(f"randperm of 5, at {position}", order[:, position], torch.full((5,), 0.2, dtype=torch.float64))
     for size in (5, 300, 5_000):
         weights = torch.rand(size, generator=torch.Generator().manual_seed(size)) + 0.01
         weights[size // 2] = 0.0
         weights[0] = weights.sum() / 3
         chosen = torch.multinomial(weights.to(device), count // 8, replacement=True).cpu()
         shares = weights.double() / weights.double().sum()
-        judge.whole(f"multinomial of {size}", chosen, shares)
+        judge.integers(f"multinomial of {size}", chosen, shares)
         choices = torch.multinomial(weights.to(device).expand(500, -1), min(size - 1, 4)).cpu()
         distinct = all(len(set(row)) == len(row) for row in choices.tolist())
         cases.expect(f"multinomial of {size} without returning", distinct, "chose an element twice")
