@@ -114,8 +114,6 @@ def _compare_random_numbers(cases: Cases) -> None:
     equal = sum(int((drawn[first] == drawn[second]).sum()) for first in range(64) for second in range(first))
     # In 2,016 pairs of sets of 5,000 24-bit values, 0.6 values coincide by chance.
     cases.expect("values that two replays have in common", equal <= 12, f"are {equal}")
-    deviations = float((drawn - 0.5).mean()) / (1 / 12 / drawn.numel()) ** 0.5
-    cases.expect("the mean of 64 replays", abs(deviations) < 6, f"is {deviations:.3g} standard errors off")
     deviation = float(((masked[1:] > 0) == (masked[:-1] > 0)).double().mean() - 0.5) * 2 * (63 * 5000) ** 0.5
     cases.expect("dropout of two replays", abs(deviation) < 6, f"agrees too often, by {deviation:.3g} standard errors")
 
