@@ -36,7 +36,7 @@ _SHIP = r"(?:rank|default|local_rank|worker|tp|pp|dp)"
 #: The elements that can start a prefix.
 _HEAD = (
     r"(?P<host1>[\w.-]+):\d+:\d+ \[\d+\]",
-    rf"{_MONTH}{_TIME} (?:(?:{_LEVELS})|(?P<host2>[\w.-]+)) [\w./@\\-]+(?:\[\d+\])?:(?!\d)",
+    rf"{_MONTH}{_TIME} (?:(?:{_LEVELS})|(?P<host2>[\w.-]+)) (?:[\w./@\\-]+\[\d+\]|[\w.@-][\w./@\\-]*):(?!\d)",
     r"\[ *[+]?\d+\.\d{3,}\](?: \[ *[A-Z]?\d+\])?",
     rf"\[{_TIME}[^\]\n]{{0,24}}\]",
     rf"(?:\[?[EF]\d{{3,4}}|[WI]\d{{4}}) {_CLOCK} +(?:\d+ )?[\w./-]+:\d+\]",
@@ -248,7 +248,8 @@ ERROR_KEYS = tuple(
         "ouldn't ", "an't ", "FAIL", "Fail", "died", "crash", "exited", "terminated", "killed", "orrupt", " E ", "[E",
         "E0", "E1", "can not ", "gave up", "ncaught", "nhandled", "exit code", "Server Error", "=> not", "aborting",
         "imeout ", "killing", 'tatusCode":', "[rank", "free(): ", "too quickly", "rror,", "rror -", "Value error,",
-        "failed", "rror loading", "rror=", "err=", 'rror":', 'err":', "rrors detected", "ound: NO", "Err:",
+        "failed", "rror loading", "rror=", "err=", 'rror":', 'err":', "rrors detected", "ound: NO", "Err:", "o such file",
+        "esource busy", "put/output error", "ot permitted", "nrecognized ", "nknown option", "nknown flag", "lready exists",
     )
 )  # fmt: skip
 # Lines that a tool itself marks as an error.
@@ -274,7 +275,9 @@ _PERHAPS = re.compile(
 _LOOSE = re.compile(
     r"\b(?:(?:[Ff]ailed|[Cc]annot|[Cc]ould not|[Uu]nable to|(?:not |un)supported|[Rr]efused|timed out|[Ii]nvalid"
     r"|is missing|denied|not found|found: NO|[Cc](?:ould|a)n't|[Cc]an not|died|crashed|incompatible|insufficient"
-    r"|aborting|no compatible)\b|mismatch|[Tt]imeout (?:waiting|expired|exceeded))|^(?:\w+\.)+[A-Z]\w+: "
+    r"|aborting|no compatible|not permitted|[Nn]o such file or directory|[Rr]esource busy|[Ii]nput/output error"
+    r"|unrecognized|unknown (?:shorthand )?(?:option|flag)|already exists)\b|mismatch"
+    r"|[Tt]imeout (?:waiting|expired|exceeded))|^(?:\w+\.)+[A-Z]\w+: "
 )
 # Attempts that will be repeated, or that are allowed to fail.
 _AGAIN = re.compile(

@@ -219,6 +219,31 @@ cause = The program of {unit} ended with the status {status}: {what}.
 remedy = {advice}.
 source = ollama/ollama#6248
 
+[unit-command-status]
+keys =
+    (code=exited, status=
+    (code=killed, status=
+    (code=dumped, status=
+pattern =
+    Process: \d+ (?P<step>Exec\w+)=(?P<command>[^\n]+?) \(code=(?:exited|killed|dumped),
+    + status=(?P<status>[1-9]\d*)[^)\n]*\)
+values =
+    what of status: 126 => its program is there and cannot be run
+    what of status: 127 => its program, or one that it calls, is not found
+    what of status: 9$ => it was killed, mostly for memory or since it did not end in time
+    what of status: (?:4|6|7|8|11)$ => it crashed
+    what of status: 2$ => mostly it was called wrongly, or Python did not find its file
+    what of status: . => it says why in its own lines
+    advice of command: \S*env python\b => Write python3 in the place of python (or install python-is-python3), and its
+    + full path
+    advice of status: 12[67] => Run that command by hand as the unit's account: the shell or the loader says what is
+    + missing; give full paths, as a unit has a short PATH
+    advice of status: . => Read them (journalctl -b -u UNIT --no-pager | tail -50; with --user for a user's unit), or
+    + run that command by hand as the unit's account, in its directory
+cause = The command of {step} ended with the status {status} ({command}): {what}.
+remedy = {advice}.
+source = tamisoft/nvidia-smi2ha#1
+
 [unit-start-failed]
 keys =
     Failed to start
@@ -397,10 +422,13 @@ remedy = See which (systemctl --failed; systemctl list-dependencies {found}) and
 keys =
     segfault at
     code=dumped
-    unhandled exception: DABT
+    unhandled exception:
+    trap invalid opcode
 pattern =
     (?P<program1>[\w.:-]+)\[\d+\]: segfault at [^\n]*? in (?P<library1>[\w.+-]+)
     (?P<program2>[\w.:-]+)\[\d+\]: unhandled exception: [^\n]*? in (?P<library2>[\w.+-]+)
+    (?P<program4>[\w.:-]+)\[\d+\]: unhandled exception: (?P<signal4>[^\n,]{3,40})
+    (?P<program5>[\w.:-]+)\[\d+\] trap (?P<signal5>invalid opcode)[^\n]*? in (?P<library5>[\w.+-]+)
     (?P<program3>[\w@.\\-]+): Main process exited, code=dumped, status=(?P<signal>\d+/\w+)
 cause = {program} crashed[ in {library}][ (signal {signal})].
 remedy = Read its last own lines before this; coredumpctl info shows where it was, and a library that was built for
@@ -766,6 +794,41 @@ remedy = Let the programs on the GPU take less (a lower --gpu-memory-utilization
 source =
     NVIDIA/dgx-spark-playbooks#97
     vllm-project/vllm#56824
+
+[kernel-device-error]
+keys =
+    fail
+    timed out
+    timeout
+    error
+pattern =
+    ^(?P<driver>(?!acpi|ucsi|pci|snd|i2c|thermal|tpm|efi|platform)[a-z][\w-]+)
+    + (?P<device>(?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.\d|\d+-[\d.]+(?::\d+\.\d+)?|[A-Z]{4}
+    +\d*:\d\d)(?: \w+)?: (?P<what>[^\n]*(?:fail|error|time)[^\n]*?)[ :(=,]+(?P<code>-\d{1,3})\b
+    ^(?P<driver2>mt7\w+|rtw\w*|rtl\w+|r81\w+|ath\w+|iwlwifi|brcmfmac|btusb|xhci_hcd|nvme) (?P<device2>[\w:.-]+):
+    + (?P<what2>(?:[^\n]*: )?(?:[Ff]ailed to|timed out|firmware [\w ]*fail|Message \w+ \(seq \d+\) timeout)[^\n]{0,80})
+unless = \(non-fatal\)|retry|regulatory
+values =
+    reason of code: -110|-62 => it did not answer in time
+    reason of code: -2$ => a file, mostly its firmware, is not there
+    reason of code: -12$ => the kernel had no memory for it
+    reason of code: -(?:19|6)$ => it is not there any more
+    reason of code: -22$ => driver, firmware and device do not fit each other
+    reason of code: -16$ => another driver has it
+    reason of code: -(?:5|71|32|84|121)$ => the transfer to it was disturbed
+    reason of code: . => its driver could not go on
+    reason of driver: . => its driver could not go on
+    advice of code: -2$ => Install its firmware (linux-firmware, or the vendor's file in /lib/firmware), and reboot
+    advice of code: -12$ => Free memory, and reload the driver
+    advice of code: -22$|-16$ => Take a newer kernel and firmware, or the vendor's driver for this kernel; lspci -nnk
+    + shows which driver has it
+    advice of driver: . => Turn the host fully off and unplug it for a minute (a restart may keep the device's state),
+    + seat it or take another USB port and cable without a hub, switch its power saving off, and bring kernel and
+    + linux-firmware up to date
+uncertain = yes
+cause = The kernel's driver {driver} has a failure with the device {device}: {what}[ ({code})]; {reason}.
+remedy = {advice}.
+source = morrownr/USB-WiFi#593
 
 [semaphore-removed]
 keys = SemLock._rebuild(

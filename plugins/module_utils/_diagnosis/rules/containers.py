@@ -252,10 +252,12 @@ source = docker/compose#13389
 
 [docker-not-running]
 keys =
+    dial unix /var/run/docker.sock
     Cannot connect to the Docker daemon
     failed to connect to the docker API at
     Error while fetching server API version
 pattern =
+    dial unix (/var/run/docker\.sock): (?:connect: )?(?:no such file or directory|connection refused)
     Cannot connect to the Docker daemon at ([^\s,]+)\. Is
     fetching server API version: \('Connection aborted\.', (FileNotFoundError)
     failed to connect to the docker API at ([^\s;]+);

@@ -54,6 +54,33 @@ remedy = Take a newer release of the module (a newer driver of the branch), whic
     kernel.
 source = NixOS/nixpkgs#538659
 
+[module-of-another-interface]
+keys =
+    has no member named
+    implicit declaration of function
+    arguments to function
+    incompatible pointer type
+    incompatible-pointer-types
+    conflicting types for
+    undeclared (first use
+    unknown type name
+    expected declaration specifiers
+pattern =
+    (?P<source>[\w./+-]+\.[ch]):\d+(?::\d+)?: error: (?P<why>[^\n]*(?:has no member named|implicit declaration of
+    + function|too (?:few|many) arguments to function|incompatible[ -]pointer[ -]type|conflicting types for|undeclared
+    + \(first use|unknown type name|expected declaration specifiers)[^\n]{0,80})
+when = log-shows-kernel-build
+values =
+    module of source: .*nvidia => the NVIDIA driver
+cause = The source of a kernel module[, that of {module},] does not fit this kernel, whose functions or structures
+    have changed: {why} ({source}).
+remedy = Take a newer release of the module, whose notes name this kernel (of NVIDIA's driver a newer one of the
+    branch, or the distribution's linux-modules-nvidia), or boot an older kernel (of Ubuntu the GA one in place of
+    HWE) and build it there (sudo dkms autoinstall).
+source =
+    noob404yt/mt7668-wifi-bt#1
+    NVIDIA/open-gpu-kernel-modules#635
+
 [kernel-headers-missing]
 keys =
     kernel headers for kernel
@@ -419,6 +446,20 @@ remedy = Shut the host down, unplug its power for some minutes (a restart may ke
     newer firmware, and ask the vendor.
 source = NVIDIA/open-gpu-kernel-modules#1230
 
+[driver-gpu-unsupported]
+keys =
+    requires use of the NVIDIA open kernel modules
+    installed in this system is not supported by
+    NVIDIA kernel open modules
+pattern =
+    (requires use of the NVIDIA open kernel modules)
+    NVRM: installed in this system is not supported by the[^\n]*\n[^\n]*NVIDIA (?P<version>[\d.]+) driver release
+cause = The NVIDIA driver that was loaded does not drive this GPU: it is the proprietary one, or older than the GPU[
+    ({version})].
+remedy = Install the open kernel modules of a branch that has the GB10 (nvidia-driver-580-open or newer), as DGX OS
+    does, and reboot.
+source = Start9Labs/start-technologies#3693
+
 [gpu-not-initialised]
 keys = RmInitAdapter failed
 pattern = RmInitAdapter failed! \(([^)\n]+)\)
@@ -518,31 +559,22 @@ source = MiaAI-Lab/DeepSeek-v4-Flash-DSpark-2x-DGX-Spark#146
 
 [kernel-oops]
 keys =
+    unable to handle page fault
+    general protection fault, prob
+    Synchronous External Abort
     Oops:
     Kernel panic
     Unable to handle kernel
 pattern =
     (Oops): \S+ \[#\d+\][^\n]*(?:\n[^\n]*){0,12}?\n[^\n]*\bpc : (?P<where>[\w.]+)
     (Oops|Kernel panic)\b
+    BUG: (unable to handle page fault)
+    ^(general protection fault, prob|Synchronous External Abort)
     Unable to handle kernel (NULL pointer dereference|paging request)
 cause = The kernel itself failed ({found}[ in {where}]); the program that ran is not at fault.
 remedy = Reboot, and use a kernel or driver release in which it is mended; keep these lines for the report to its
     vendor.
 source = NVIDIA/aerial-cuda-accelerated-ran#18
-
-[driver-gpu-unsupported]
-keys =
-    requires use of the NVIDIA open kernel modules
-    installed in this system is not supported by
-    NVIDIA kernel open modules
-pattern =
-    (requires use of the NVIDIA open kernel modules)
-    NVRM: installed in this system is not supported by the[^\n]*\n[^\n]*NVIDIA (?P<version>[\d.]+) driver release
-cause = The NVIDIA driver that was loaded does not drive this GPU: it is the proprietary one, or older than the GPU[
-    ({version})].
-remedy = Install the open kernel modules of a branch that has the GB10 (nvidia-driver-580-open or newer), as DGX OS
-    does, and reboot.
-source = Start9Labs/start-technologies#3693
 
 [driver-installer-module]
 keys =
@@ -668,6 +700,33 @@ remedy = Run the profiler with sudo (a container with --cap-add SYS_ADMIN), or s
     NVreg_RestrictProfilingToAdminUsers=0 in /etc/modprobe.d and reboot; for the processor's sudo sysctl
     kernel.perf_event_paranoid=2.
 
+[dcgm-refused]
+keys =
+    start host engine server
+    waiting for SIGUSR1
+    Error watching fields
+    DCGM initialization error
+    Error: Failed to initialize NVML
+    serviced by a module of DCGM
+    Profiling is not supported
+    third-party Profiling module
+pattern =
+    (?P<why1>Failed to start host engine server|Got error \d+ while waiting for SIGUSR1|DCGM initialization
+    + error|Error: Failed to initialize NVML)$
+    Error watching fields: (?P<why2>[^\n"]+)
+    (?P<why3>serviced by a module of DCGM that is not currently loaded|Profiling is not supported for this
+    + group|third-party Profiling module returned an \w+ error)
+values =
+    advice of why: .*(?:[Pp]rofil|module|Feature) => Leave the profiling metrics (DCGM_FI_PROF_*) out of its list,
+    + since this GPU (as a GB10) or this DCGM does not offer them, or another profiler or host engine holds them; take
+    + DCGM in the version that the exporter was made for
+    advice of why: . => Make nvidia-smi work where it runs (in a container or pod with the GPU's runtime: --gpus all,
+    + runtimeClassName nvidia), stop another nv-hostengine on port 5555, and take a DCGM that knows this GPU
+uncertain = yes
+cause = DCGM, which measures GPUs, did not start: {why}.
+remedy = {advice}.
+source = NVIDIA/dcgm-exporter#330
+
 [dcgm-not-running]
 keys =
     Unable to connect to host engine
@@ -792,7 +851,7 @@ source = https://github.com/NVIDIA/nvidia-persistenced/blob/main/nvidia-persiste
 [gpu-xid]
 keys = Xid (
 pattern =
-    Xid \([^)\n]+\): (?P<number>(?!(?:13|31|32|43|45|69|154),)\d+), ?(?:pid=[^,\n]*, )?
+    Xid \([^)\n]+\): (?P<number>(?!(?:13|31|32|43|45|69|154),)\d+)\b,? ?(?:pid=[^,\n]*, )?
     +(?:name=(?P<program>\w[^,\n]*), )?(?P<words>[^\n]{0,120})
 values =
     what of number: (61|62)$ => a controller of the GPU stopped
@@ -800,8 +859,16 @@ values =
     what of number: 110$ => the GPU refused what it was sent (a security fault)
     what of number: 74$ => a link between GPUs (NVLink) had an error
     what of number: 109$ => the change from one program to another took too long
+    what of number: (8|46|158|167)$ => the GPU did not answer in time
+    what of number: (44|56|57|68)$ => an engine of the GPU (graphics, display or video) failed
+    what of number: (137|14[4-9]|150|155)$ => a link between GPUs (NVLink) had an error
+    what of number: 121$ => the link between processor and GPU had errors
+    what of number: (15[67]|16[018]|17[12])$ => a part of the GPU's memory has errors and is taken out of use
     what of number: . => what it means stands in NVIDIA's catalogue
-    advice of number: (38|61|62|109|110)$ => Reset the GPU or reboot, and use a newer driver if it comes back
+    advice of number: (8|38|44|46|56|57|61|62|68|109|110|121|158|167)$ => Reset the GPU or reboot, and use a newer
+    + driver if it comes back
+    advice of number: (15[67]|16[018]|17[12])$ => Reset the GPU or reboot, and have the hardware checked if it comes
+    + back
     advice of number: . => Look the number up in NVIDIA's catalogue of Xids, which says what to do at once and later
 uncertain = yes
 cause = The driver reports Xid {number}[ of the program {program}]: {what}[ ({words})].

@@ -328,6 +328,42 @@ uncertain = yes
 cause = The program opens {found}, which is not there or is no file.
 remedy = {advice}.
 
+[path-missing]
+keys =
+    : no such file or directory
+    : No such file or directory
+    : no such device
+pattern =
+    \b(?:open|stat|lstat|readlink|chdir|statfs|mkdir|fork/exec|exec|scandir|walk|load|dial unix)
+    + '?(?P<path1>[~/.][^\s:'"*]*)'?:
+    + (?:connect: )?(?P<why1>no such (?:file or directory|device))
+    \b(?:cannot|[Cc]an't|[Cc]ould(?: not|n't)|[Uu]nable to|[Ff]ailed to|[Ee]rror)
+    + (?:open|opening|read|reading|access|stat|load|loading|change directory to|execute|run|cd to)(?: [\w-]+){0,4}:?
+    + '?(?P<path2>[~/.][^\s:'"]*)'?: (?P<why2>No such file or directory)
+    (?P<path3>/(?:dev|proc/driver)/nvidia[^\s:'"]*)'?: (?P<why3>[Nn]o such (?:file or directory|device))
+unless = warn|WARN|ignor|skip|OCI runtime|optional
+values =
+    advice of path: /(?:dev|proc/driver)/nvidia => The driver's module is not loaded here, or the container was
+    + started without the GPU: make nvidia-smi work on the host (sudo nvidia-modprobe -u -c 0 makes the device files),
+    + and start the container with --gpus all
+    advice of path: /dev/ => Load the driver of that device or plug it in; a container needs it by --device
+    advice of path: /(?:proc|sys)/ => This kernel does not have it now: its module is not loaded (modprobe), or a
+    + container hides it
+    advice of path: \S*\.sock => The service that makes this socket does not run, or makes it elsewhere: systemctl
+    + status it; a container needs it mounted (-v)
+    advice of path: /(?:var/)?run/ => The service that makes it does not run: start it first
+    advice of path: \S+\.(?:crt|pem|key|cert)$ => The certificate or key was not made yet, or lies elsewhere: run the
+    + step that makes it, and correct the path in the configuration
+    advice of path: /etc/ => Its configuration is missing: copy the example or run the set-up step that writes it;
+    + what a package brings comes back with sudo apt install --reinstall -o Dpkg::Options::=--force-confmiss NAME
+    advice of path: /(?:usr|lib|bin|sbin|opt|boot)/ => Install the package that has it (apt-file search PATH; of /boot
+    + and /lib/modules that of the running kernel, uname -r)
+    advice of path: . => Check the path for the account and the directory in which it runs (systemd:
+    + WorkingDirectory=); in a container it is the path inside, and the host's directory must be mounted (-v)
+cause = The program needs {path}, which is not there ({why}).
+remedy = {advice}.
+source = https://man7.org/linux/man-pages/man3/errno.3.html
+
 [not-json]
 keys =
     JSONDecodeError: E

@@ -261,12 +261,17 @@ source = NVIDIA/NemoClaw#4174
 
 [mlx-tool-refused]
 keys =
+    -E- Image is not
+    No Mellanox devices found
+    MST PCI module is not loaded
     -E- Failed to
     -E- Can
 pattern =
+    (?P<why2>Failed to (?:identify the device|query device current configuration)|No Mellanox devices found|MST PCI
+    + module is not loaded|Image is not compatible)
     -E- (?:Failed to (?:open|query) device|Can ?not open)[ :]+(?P<device>[\w:./]+?)[.:]? [^\n]*?(?P<why>[A-Z]\w+_[A-Z_
     +]+|Cannot open device)
-cause = The tool of the network card could not open {device}: {why}.
+cause = The tool of the network card could not read[ {device}] or write the card: {why}.
 remedy = Run it with sudo, load the devices first (sudo mst start; mst status lists their names), and name the card by
     its PCI address of lspci -d 15b3:; where Secure Boot locks the kernel down, read it with devlink dev info and
     ethtool -i.

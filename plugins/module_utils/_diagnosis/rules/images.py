@@ -863,10 +863,15 @@ keys =
     cannot open display
     no authorization protocol specified
     Unable to open X display
+    could not connect to display
+    XOpenDisplay(
+    Unable to run X server
+    connecting to X server
 pattern =
     [Cc]an(?:'|no)t open display:? ?(?P<display>[\w.:-]*\d)?
     (no authorization protocol specified)
-    (Unable to open X display)
+    (Unable to open X display|could not connect to display|Unable to run X server|[Ee]rror connecting to X server)
+    XOpenDisplay\('(?P<display2>[^'\n]*)'\) failed
 cause = The program opens a window and reaches no screen[ ({display})]: it runs over ssh, in a container, or as another
     account than the desktop's.
 remedy = In a container pass -e DISPLAY -v /tmp/.X11-unix:/tmp/.X11-unix and allow it on the host (xhost +local:docker);

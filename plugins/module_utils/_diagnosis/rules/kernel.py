@@ -8,6 +8,12 @@ Messages in the kernel's log about disks, heat, cables and hangs, and from syste
 RULES = r"""
 [disk-error]
 keys =
+    XFS (
+    BTRFS
+    Buffer I/O error on dev
+    SQUASHFS error
+    after probe failure
+    e2fsck: Cannot continue
     Device not ready; aborting
     UNEXPECTED INCONSISTENCY
     I/O error, dev
@@ -17,6 +23,12 @@ keys =
     critical medium error
     Remounting filesystem read-only
 pattern =
+    XFS \((?P<device9>\w+)\): (?:Corruption detected|Metadata I/O error|log I/O error)
+    BTRFS (?:error|critical) \(device (?P<device10>\w+)
+    Buffer I/O error on dev (?P<device11>\w+)
+    (?P<device12>SQUASHFS) error
+    nvme (?P<device13>nvme\d+): Removing after probe failure
+    e2fsck: Cannot (?P<device14>continue)
     nvme (?P<device8>nvme\d+): Device not ready
     /dev/(?P<device7>\w+): UNEXPECTED INCONSISTENCY
     I/O error, dev (?P<device1>\w+)
@@ -52,12 +64,16 @@ remedy = Seat it anew on both ends, try it in the other port and another cable o
 
 [connectx-stopped]
 keys =
+    TX timeout detected
+    firmware internal error
+    in pre-initializing state
     Will cause a leak of a command resource
     Fatal error
     PCI slot is unavailable
     health compromised
 pattern =
-    mlx5_core (?P<device1>[\w:.]*\w)[^\n]*?(?P<why1>Fatal error \d+ detected|PCI slot is unavailable|health compromised)
+    mlx5_core (?P<device1>[\w:.]*\w)[^\n]*?(?P<why1>Fatal error \d+ detected|PCI slot is unavailable|health
+    + compromised|TX timeout detected|firmware internal error|Firmware over \d+ MS in pre-initializing state)
     mlx5_core (?P<device2>[\w:.]*\w)[^\n]*?(?P<why2>[A-Z_]{4,}\(0x\w+\) timeout)\. Will cause a leak
 cause = The ConnectX card {device} no longer answers its driver ({why}): what RDMA or NCCL say afterwards follows from
     it.
@@ -69,8 +85,12 @@ keys =
     mt7925e
     driver own failed
     chip reset failed
+    hardware init failed
+    firmware crashed
+    Microcode SW error
 pattern =
-    (?P<driver>mt79\w+|iwlwifi|ath1\w+) (?P<device>[\w:.]+): (?P<why>driver own failed|chip reset failed|Message [0-9a
+    (?P<driver>mt79\w+|iwlwifi|ath\d+k\w*) (?P<device>[\w:.]+): (?P<why>driver own failed|hardware init
+    + failed|firmware crashed|Microcode SW error detected|chip reset failed|Message [0-9a
     +-f]+ \(seq \d+\) timeout)
 cause = The Wi-Fi card {device} no longer answers its driver {driver} ({why}).
 remedy = Shut the host down and unplug its power for a minute (a restart does not reset the card), bring the kernel and
@@ -113,6 +133,97 @@ remedy = Leave more memory free: a lower share for the engine (--gpu-memory-util
 source =
     tonyd2wild/GLM-5.3-Flash-NVFP4-DFlash2-2x-DGX-Spark#19
     NVIDIA/open-gpu-kernel-modules#1358
+
+[pcie-link-lost]
+keys =
+    : Link Down
+    DPC: containment event
+    can't recover
+    failed to assign
+    can't assign
+    can't reserve
+pattern =
+    (?P<device>[0-9a-f]{4}:[\w:.]+): (?P<why1>pciehp: Slot\([^)\n]*\): Link Down|DPC: containment event|AER: can't
+    + recover)
+    (?P<device2>[0-9a-f]{4}:[\w:.]+): (?P<why2>BAR \d+[^\n]{0,90}?(?:failed to assign|can't assign|can't reserve))
+values =
+    advice of why: BAR[^\n]*reserve => Another driver holds the device (lspci -nnk; the console's efifb too:
+    + video=efifb:off): unload it first
+    advice of why: BAR => Switch on Above 4G Decoding and Resizable BAR in the firmware's setup, update it, or boot
+    + with pci=realloc; a bridge's own small window does no harm
+    advice of why: . => Turn the host fully off and unplug it for a minute, seat the card or cable anew, and update
+    + its firmware and the host's; if it comes back, switch off deep power states (pcie_aspm=off), and ask the vendor
+uncertain = yes
+cause = The PCIe device {device} lost its link or got no room on the bus ({why}).
+remedy = {advice}.
+source = https://docs.kernel.org/PCI/pcieaer-howto.html
+
+[iommu-fault]
+keys =
+    arm-smmu-v3
+    DRHD: handling fault
+    IO_PAGE_FAULT
+pattern =
+    arm-smmu-v3 \S+ (?P<what1>event 0x\w+ received|CMD_SYNC timeout|event: [A-Z]\w+)
+    DMAR: (?P<what2>DRHD: handling fault)
+    (?P<what3>IO_PAGE_FAULT)(?: device=(?P<device>[\w:.]+))?
+uncertain = yes
+cause = A device[ {device}] asked for memory that it may not use ({what}): its driver or firmware is at fault, or it
+    was reset while it worked.
+remedy = See which device it is (the lines below; lspci), bring its driver, its firmware and the kernel up to date;
+    where transfers between cards fail, switch off ACS or set iommu=pt on the kernel's command line.
+source = https://docs.kernel.org/arch/x86/iommu.html
+
+[memory-module-error]
+keys =
+    UE Multi-bit
+    UE on
+    UE memory
+    Memory failure: 0x
+pattern =
+    (EDAC \w+: \d+ UE [^\n]{3,60})
+    (Memory failure: 0x\w+: [^\n]{3,80})
+cause = The host's memory has an error that could not be corrected ({found}).
+remedy = Save your data, restart the host, test the memory (memtester, the vendor's diagnosis), and have it replaced
+    if it comes back: a Spark's is soldered, so the vendor does.
+source = https://docs.kernel.org/admin-guide/RAS/main.html
+
+[kernel-limit-reached]
+keys =
+    table full, dropping packet
+    neighbor table overflow
+    fork rejected by pids controller
+    vm.max_map_count
+    (CRON) error (can't fork)
+pattern =
+    (?P<why1>nf_conntrack: table full)
+    (?P<why2>neighbor table overflow)
+    (?P<why3>fork rejected by pids controller)(?: in (?P<group>\S+))?
+    (?P<why4>\(CRON\) error \(can't fork\))
+values =
+    advice of why: nf => Raise it (sudo sysctl net.netfilter.nf_conntrack_max=262144, and in /etc/sysctl.d), or look
+    + at what opens so many connections
+    advice of why: neigh => Raise net.ipv4.neigh.default.gc_thresh3, or make the network smaller
+    advice of why: fork => Raise TasksMax= of the unit or slice (docker run --pids-limit), or end what starts so many
+    advice of why: . => Memory or the number of processes is used up: free -h, ps -e | wc -l
+cause = A limit of the kernel is reached: {why}[ in {group}].
+remedy = {advice}.
+source = https://docs.kernel.org/networking/nf_conntrack-sysctl.html
+
+[device-firmware-missing]
+keys =
+    Direct firmware load for
+    Unable to load firmware
+    firmware: failed to load
+pattern =
+    Direct firmware load for (?P<file1>(?!regulatory|nvidia/)\S+) failed with error (?P<code1>-\d+)
+    (?:Unable to load firmware|firmware: failed to load) (?P<file2>(?!regulatory|nvidia/)\S+) \((?P<code2>-\d+)\)
+uncertain = yes
+cause = A driver asked for its firmware {file}, which is not there (error {code}); many drivers then take an older one
+    or work without it.
+remedy = If that device does not work, update linux-firmware (sudo apt install --reinstall linux-firmware; sudo
+    update-initramfs -u), and reboot; if it works, leave it.
+source = https://docs.kernel.org/driver-api/firmware/index.html
 
 [unit-not-started]
 keys =
@@ -210,8 +321,15 @@ source = MiaAI-Lab/DeepSeek-v4.1-Flash-DGX-Sparks#23
 
 [usb-not-enumerated]
 keys =
+    device descriptor read/
+    device not accepting address
+    : HC died
+    xHCI host not responding
     unable to enumerate USB device
-pattern = usb (?P<port>[\w-]+): unable to enumerate USB device
+pattern =
+    usb (?P<port>[\w-]+): (?:unable to enumerate USB device|device descriptor read/\w+, error|device not accepting
+    + address)
+    xhci_hcd (?P<port2>[\w:.-]+): (?:HC died|xHCI host not responding)
 cause = A device at the USB port {port} does not answer.
 remedy = Unplug it, try another port and cable without a hub between, and power it by itself where it can be.
 

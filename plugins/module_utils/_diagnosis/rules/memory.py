@@ -132,16 +132,20 @@ source = flashinfer-ai/flashinfer#3634
 
 [kernel-oom-kill]
 keys =
+    invoked oom-killer
+    oom-kill:constraint
     ut of memory: Killed process
     has been killed by the OOM killer
 pattern =
     (?P<group>Memory cgroup )?[Oo]ut of memory: Killed process \d+
     + \((?P<name1>[^)\n]+)\)(?:[^\n]*?anon-rss:(?P<held>\d+)kB(?:[^\n]*?shmem-rss:(?P<shared>[1-9]\d+)kB)?)?
+    oom-kill:constraint=(?P<group2>CONSTRAINT_MEMCG)?[^\n]*?task=(?P<name3>[^,\n]+)
+    (?P<name4>\S+) invoked oom-killer
     (?P<name2>\S+): A process of this unit has been killed by the OOM killer
 values =
-    where of group: Memory cgroup => the limit of its container or unit was reached
+    where of group: Memory cgroup|CONST => the limit of its container or unit was reached
     where of group: (?:) => the memory of the host was used up, which on a GB10 is the GPU's, too
-    advice of group: Memory cgroup => Raise that limit (docker run --memory, MemoryMax of the unit) or
+    advice of group: Memory cgroup|CONST => Raise that limit (docker run --memory, MemoryMax of the unit) or
     advice of group: (?:) => Leave memory to the host:
 cause = The kernel killed {name}[, which held {held} kB of its own][ and {shared} kB of shared memory,] because
     {where}.

@@ -218,6 +218,12 @@ remedy = Compare /etc/fstab with lsblk -f (the UUID changes when a disk is forma
 
 [snap-refused]
 keys =
+    not available on
+    error: access denied (try with sudo)
+    unable to contact snap store
+    has running apps
+    assumes unsupported features
+    cannot find installed snap
     - Download snap
     error: snap "
     published using classic confinement
@@ -225,6 +231,9 @@ keys =
     /run/snapd.socket
     cannot connect to the snap daemon
 pattern =
+    snap '(?P<snap4>[^'\n]+)' (?P<why6>not available on \S+ for this architecture|has running apps)
+    (?P<why7>access denied \(try with sudo\)|unable to contact snap store|assumes unsupported features: [\w.]+|cannot
+    + find installed snap)
     - Download snap '(?P<snap3>[^'\n]+)' [^\n]*\((?P<why5>[^\n]+)\)\s*$
     error: snap '(?P<snap1>[^'\n]+)' (?P<why1>not found|is not available on \S+ for this architecture \(\w+\)|has '[\w-]
     ++' change in progress)
@@ -232,6 +241,12 @@ pattern =
     (?P<why3>device not yet seeded)
     (?P<why4>/run/snapd\.socket: connect: [\w ]+)
 values =
+    advice of why: not available => Take another form of the program (a deb for arm64, a container, its own installer)
+    advice of why: has running => Close that program, and run it again
+    advice of why: access => Use sudo
+    advice of why: unable => Check the network and the proxy (sudo snap set system proxy.https=URL), then run it again
+    advice of why: assumes => Update snapd first (sudo apt install --only-upgrade snapd; sudo snap refresh snapd)
+    advice of why: cannot find => Remove and install that snap again
     advice of why: (?:Get|Post|cannot) => Check the network and the proxy (sudo snap set system proxy.https=URL), then
     + run it again
     advice of why: not found => Look it up (snap find), or take another form of the program
@@ -436,18 +451,36 @@ remedy = Unmount it (sudo umount -l) and mount it again; end programs that still
 
 [fwupd-refused]
 keys =
+    ailed to run update on reboot
+    CapsuleApp: failed
+    Could not apply capsule
+    failed to wait for detach
+    OnlyTrusted=false
+    failed to update bootorder
+    but shim isn't installed
+    ESP partition or a ESP
+    requires AC power
+    Battery level is too low
+    No detected devices
+    in legacy BIOS mode
+    No upgrades for device
+    sufficient space, required
     Failed to obtain auth
     No updatable devices
     org.freedesktop.fwupd was not provided
     Blocked executable in the ESP
     power is required
     UEFI capsule updates not available
-    failed to run update on reboot
     Failed to find ESP
     Failed to download metadata for
     failed to write data to efivarfs
     when not on AC power
 pattern =
+    (?P<why12>(?:Could not apply capsules?(?: update)?: [\w ]+|failed to wait for detach[\w ]*|firmware signature
+    + missing or not trusted|failed to update bootorder|shim isn't installed|ESP partition or a ESP mount point not
+    + found|requires AC power|Battery level is too low|No detected devices|can not be updated in legacy BIOS mode|No
+    + upgrades for
+    + device|does not have sufficient space, required [\d. MB]+))
     (?P<why10>Failed to obtain auth[^\n]*)
     (?P<why11>No updatable devices)
     (?P<why9>Failed to download metadata for \w+)
@@ -458,8 +491,22 @@ pattern =
     (?P<why2>Blocked executable in the ESP)[^:\n]*: (?P<file>/\S+)
     (?P<why3>[\w ]*power is required)
     (?P<why4>UEFI capsule updates not available)
-    (?P<why5>failed to run update on reboot)
+    (?P<why5>[Ff]ailed to run update on reboot|CapsuleApp: failed to update)
 values =
+    advice of why: Could => The firmware itself refused the capsule at the start: see that the boot entry Linux
+    + Firmware Updater and the EFI partition (fwupdx64.efi, fwupdaa64.efi) are there and not full, run the vendor's
+    + own updater or its EFI shell, and clear old entries (efibootmgr)
+    advice of why: failed to wait => Plug the device into the host itself, without a hub, and repeat
+    advice of why: firmware sig => Take the firmware of the vendor's own remote (fwupdmgr get-remotes, refresh), as
+    + this file is not signed
+    advice of why: failed to update => Boot in UEFI mode with efivarfs mounted and writable; see efibootmgr -v
+    advice of why: shim => Install shim-signed and grub's signed package (sudo apt install --reinstall shim-signed),
+    + or switch Secure Boot off for the update
+    advice of why: ESP|does => Mount the EFI partition (/boot/efi) and free it (old kernels' or Windows' capsules), or
+    + name it: fwupdmgr --esp-path, EspLocation in fwupd.conf
+    advice of why: (?:req|Batt) => Connect the power supply, and try again
+    advice of why: No (?:det|upg) => Nothing is to be done: there is no newer firmware, or no device that fwupd knows
+    advice of why: can not => Start the host in UEFI mode
     advice of why: Failed to obtain => Run it with sudo: over ssh nobody can be asked for the password
     advice of why: No updatable => There is nothing for it to do: fwupdmgr get-devices lists what it sees, and the
     + vendor's own updater (DGX Dashboard) brings the rest
@@ -472,11 +519,69 @@ values =
     advice of why: Blocked => Upgrade shim and grub first (apt full-upgrade), and remove that old file if nothing boots
     + from it
     advice of why: UEFI => Enable capsule updates in the firmware's setup
-    advice of why: failed => Run fwupdmgr get-history, turn the host off and on, and use the vendor's updater (DGX
+    advice of why: [Ff]ailed to run|Capsule => Run fwupdmgr get-history, turn the host off and on, and use the
+    + vendor's updater (DGX
     + Dashboard)
     advice of why: . => Connect the power supply that came with the host, and try again
 cause = fwupd could not update the firmware: {why}[ ({file})].
 remedy = {advice}.
+
+[mount-refused]
+keys =
+    mount: /
+    mount.nfs
+    umount:
+    exportfs:
+    refused mount request
+    RPC: Program not registered
+    Unable to resolve 'UUID
+    while setting up superblock
+    while trying to open
+    insufficient free space
+    initialize physical volume
+    losetup: cannot find
+    fallocate failed
+pattern =
+    mount: (?P<where>/\S+): (?P<why1>can't find in /etc/fstab|must be superuser to use mount|mount point does not
+    + exist|\S+ already mounted or mount point busy|cannot mount \S+ read-only|mount\(2\) system call failed:
+    + [^\n]+|failed to setup loop device[^\n]*|permission denied|fsconfig[^\n]*failed: [^\n]+|special device [^\n]+)
+    mount\.nfs4?: (?P<why2>mount point \S+ does not exist|an incorrect mount option was specified|\S+ is busy or
+    + already mounted|Protocol not supported|Operation not permitted|No route to host|Failed to resolve server
+    + [^\n]+|RPC Error|mount system call failed)
+    mount\.nfs4?: mount to NFS server '(?P<where3>[^'\n]+)' failed: (?P<why5>[^\n]+)
+    umount: (?P<where2>/\S+): (?P<why3>not mounted|must be superuser)
+    (?P<why4>refused mount request from \S+ for \S+|Failed to stat /\S+: No such file|RPC: Program not
+    + registered|Unable to resolve 'UUID=[^'\n]+'|Device or resource busy while (?:setting up superblock|trying to
+    + open)|has insufficient free space|Can't initialize physical volume '[^'\n]+'|cannot find an unused loop
+    + device|fallocate failed: Operation not supported)
+values =
+    advice of why: can't => Write it into /etc/fstab, or name both: mount DEVICE DIRECTORY
+    advice of why: must|perm|Oper => Use sudo; a container needs --privileged for it, and an NFS server may take only
+    + ports below 1024 (insecure in its export)
+    advice of why: mount point|Failed to stat => Make that directory first (sudo mkdir -p)
+    advice of why: .*(?:busy or|already mounted|not mounted) => See what is mounted (findmnt DIRECTORY; lsblk)
+    advice of why: cannot mount|mount\(2\)[^\n]*clean => The file system has errors: unmount it and run fsck on the
+    + device
+    advice of why: mount\(2\)[^\n]*(?:stale|Stale) => The server exported it anew: umount -f -l it, and mount it again
+    advice of why: mount\(2\)|fsconfig|RPC|mount sys => See sudo dmesg | tail, which has the reason, and the server's
+    + log
+    advice of why: an inc => Correct the options (man nfs: vers=4.2, not version=)
+    advice of why: Proto => The server does not have that version or transport: give -o vers=3 or vers=4.2, proto=tcp
+    advice of why: No route|Failed to res => Reach the server first (ping; the name in /etc/hosts), also at boot:
+    + _netdev in /etc/fstab
+    advice of why: refused => Name this client's address in /etc/exports on the server, and run sudo exportfs -ra
+    advice of why: Unable => Correct /etc/fstab with the UUID that blkid shows
+    advice of why: Device => It is mounted or part of a volume: unmount it (findmnt, lsblk), and be sure that it is
+    + the right one
+    advice of why: has => Extend the volume group by a disk (vgextend), or take less (vgs)
+    advice of why: Can't => The disk has another content: look at it (lsblk -f), and wipe it only if it may go (sudo
+    + wipefs -a)
+    advice of why: fall => Take dd in place of fallocate on this file system
+    advice of why: . => See that the server's services run (rpcinfo -p SERVER; systemctl status nfs-kernel-server); a
+    + loop device needs losetup -f and a host
+cause = The file system[ {where}] cannot be mounted, unmounted or made: {why}.
+remedy = {advice}.
+source = https://man7.org/linux/man-pages/man8/mount.8.html
 
 [mount-busy]
 keys =
