@@ -797,14 +797,20 @@ source =
 
 [kernel-device-error]
 keys =
-    fail
-    timed out
-    timeout
-    error
+    ) timeout
+    failed:-
+    failed (-
+    failed with error -
+    error -
+    timed out to
+    timed out waiting
+    failed to download firmware
+    failed to send
+    ailed to load firmware
 pattern =
     ^(?P<driver>(?!acpi|ucsi|pci|snd|i2c|thermal|tpm|efi|platform)[a-z][\w-]+)
-    + (?P<device>(?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.\d|\d+-[\d.]+(?::\d+\.\d+)?|[A-Z]{4}
-    +\d*:\d\d)(?: \w+)?: (?P<what>[^\n]*(?:fail|error|time)[^\n]*?)[ :(=,]+(?P<code>-\d{1,3})\b
+    + (?P<device>(?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.\d|\d+-[\d.]+(?::\d+\.\d+)?)(?: \w+)?:
+    + (?P<what>[^\n]*(?:fail|error|time)[^\n]*?)[ :(=,]+(?P<code>-\d{1,3})\b
     ^(?P<driver2>mt7\w+|rtw\w*|rtl\w+|r81\w+|ath\w+|iwlwifi|brcmfmac|btusb|xhci_hcd|nvme) (?P<device2>[\w:.-]+):
     + (?P<what2>(?:[^\n]*: )?(?:[Ff]ailed to|timed out|firmware [\w ]*fail|Message \w+ \(seq \d+\) timeout)[^\n]{0,80})
 unless = \(non-fatal\)|retry|regulatory

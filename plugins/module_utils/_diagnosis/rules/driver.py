@@ -712,7 +712,7 @@ keys =
     third-party Profiling module
 pattern =
     (?P<why1>Failed to start host engine server|Got error \d+ while waiting for SIGUSR1|DCGM initialization
-    + error|Error: Failed to initialize NVML)$
+    + error|Error: Failed to initialize NVML$)
     Error watching fields: (?P<why2>[^\n"]+)
     (?P<why3>serviced by a module of DCGM that is not currently loaded|Profiling is not supported for this
     + group|third-party Profiling module returned an \w+ error)

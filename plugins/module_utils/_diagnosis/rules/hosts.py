@@ -604,7 +604,7 @@ keys =
     PTY allocation request failed
     X11 forwarding request failed
     Cannot bind any address
-    keyword
+    extra arguments
     unsupported option
     Unsupported KEX
 pattern =
