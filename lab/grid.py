@@ -11,12 +11,11 @@ candidate with the most pairs that are not in earlier rows. The rows of one day 
 from __future__ import annotations
 
 import itertools
-import json
 import random
 import textwrap
 from pathlib import Path
 
-PATH = Path(__file__).parents[1] / "proof/src/sparkforge_proof/checks/survey/table.py"
+PATH = Path(__file__).parents[1] / "proof/src/sparkforge_proof/checks/survey/grid.txt"
 SEED, CANDIDATES = 4102, 400
 #: The number of rows for each operator in a default run, and of those with a drawn size, for operators with a family.
 A_DAY, DRAWN_A_DAY = 10, 4
@@ -49,13 +48,10 @@ EXCLUDED = {
     "integers": ["backward", "one gradient", "autocast", "NaN", "negative NaN", "infinite", "subnormal", "large"],
     "limits": ["backward", "one gradient", "autocast", "complex64", "bfloat16"],
 }
-HEAD = '''\
-"""The survey's grid, written by lab/grid.py. A row holds the hexadecimal index of each axis's value.
-
-A run uses ``A_DAY`` rows.
+HEAD = """\
+# The survey's grid, which `python -m lab.grid` writes: the values on each axis, and rows that hold the hexadecimal
+# index of each axis's value.
 """
-
-'''
 Row = dict[str, str]
 Pair = tuple[tuple[str, str], tuple[str, str]]
 
@@ -114,13 +110,10 @@ def rows_with(chance: random.Random, pairs: set[Pair], a_day: int, are_drawn: bo
 
 
 def content() -> str:
-    """Return the source of the module that the proof imports, because hosts receive only modules."""
+    """Return the text of the file that the proof reads."""
     rows = ["".join(f"{AXES[axis].index(value):x}" for axis, value in row.items()) for row in array()]
-    axes = "".join(f"    {json.dumps(axis)}: {json.dumps(tuple(values))},\n" for axis, values in AXES.items())
-    axes = axes.replace("[", "(").replace("]", ")")
-    return (
-        f'{HEAD}A_DAY = {A_DAY}\nAXES = {{\n{axes}}}\nROWS = """\n{textwrap.fill(" ".join(rows), 116)}\n""".split()\n'
-    )
+    axes = "".join(f"{axis}: {'; '.join(values)}\n" for axis, values in AXES.items())
+    return f"{HEAD}\n== axes\n{axes}\n== rows\n{textwrap.fill(' '.join(rows), 116)}\n"
 
 
 if __name__ == "__main__":

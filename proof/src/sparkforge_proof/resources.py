@@ -6,7 +6,7 @@ import pkgutil
 import re
 
 #: The tables that checks read in the interpreter under test.
-OF_CHECKS = ("checks/survey/bounds.txt", "checks/survey/compositions.txt", "checks/survey/panels.txt")
+OF_CHECKS = tuple(f"checks/survey/{name}.txt" for name in ("bounds", "compositions", "grid", "panels"))
 #: The template, style sheet and script for the page.
 OF_PAGE = ("page/report.css", "page/report.html.j2", "page/report.js")
 

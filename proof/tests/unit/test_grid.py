@@ -34,7 +34,7 @@ def test_array_has_every_allowed_pair() -> None:
 
 
 def test_array_matches_generator() -> None:
-    assert array.PATH.read_text() == array.content()
+    assert array.PATH.read_text() == array.content() and array.A_DAY == grid.A_DAY
 
 
 def test_layouts_of_a_day_are_those_of_kernels() -> None:
