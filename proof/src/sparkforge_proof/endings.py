@@ -95,16 +95,16 @@ def failure(definition: Definition, error: Exception, printed: str = "") -> Resu
     elif _NOT_OFFERED.search(message):
         row.reason = REFUSED
     else:
-        explain(row, printed)
+        explain(printed, row)
     return row
 
 
-def explain(result: Result, printed: str) -> None:
-    """Add the cause and the remedy of a known error to a result, if the check's output shows one."""
+def explain(printed: str, *results: Result) -> None:
+    """Add the cause and the remedy of a known error to results, if the checks' output shows one."""
     from ._shared.module_utils._diagnosis import scan  # slow to import, and needed only for failures
 
     known = scan.diagnose(printed)
-    if known.rule:
+    for result in results if known.rule else ():
         result.cause, result.remedy = f"{result.cause} {known.cause}", known.remedy
 
 

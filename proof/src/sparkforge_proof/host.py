@@ -169,10 +169,6 @@ def units(root: str, receipt: Facts | None) -> dict[str, dict[str, t.Any]]:
     return by_name
 
 
-def pass_row(name: str, measured: str, bound: str) -> Result:
-    return Result(name, PASS, measured, bound)
-
-
 def skip_row(name: str, reason: str, measured: str = "", bound: str = "") -> Result:
     return Result(name, SKIP, measured, bound, reason)
 
@@ -187,7 +183,7 @@ def gpu_checks(gpu: Facts, driver: Facts, reference: Facts, profile: Facts, gpu_
 
 def _presence(devices: t.Sequence[Facts]) -> Result:
     if devices:
-        return pass_row("gpu", ", ".join(str(device.get("name")) for device in devices), "at least one")
+        return Result("gpu", PASS, ", ".join(str(device.get("name")) for device in devices), "at least one")
     remedy = "Repair the driver until nvidia-smi lists a GPU, or set sparkforge_gpu_required: false."
     return mismatch("gpu", "none", "at least one", "No GPU responds on this host.", remedy)
 
@@ -201,7 +197,7 @@ def _capability(devices: t.Sequence[Facts], profile: Facts) -> Result:
     if not measured:
         return skip_row(name, "no GPU reports it", "", bound)
     if measured == bound:
-        return pass_row(name, measured, bound)
+        return Result(name, PASS, measured, bound)
     cause = f"The GPU has compute capability {measured}; the profile {profile.get('name')} is for {bound}."
     return mismatch(name, measured, bound, cause, "Set stack_profile to this GPU's profile, or to generic.")
 
@@ -212,7 +208,7 @@ def _driver(version: str | None, reference: Facts) -> Result:
         remedy = "Install or repair the driver as the vendor describes; this collection never does."
         return mismatch("driver", "none", bound, "NVIDIA's driver is not loaded.", remedy)
     if versions.numbers(version) >= versions.numbers(bound):
-        return pass_row("driver", version, bound)
+        return Result("driver", PASS, version, bound)
     cause = f"The driver {version} is older than {bound}, which CUDA {reference.get('cuda_version')} needs."
     remedy = "Upgrade the driver as the vendor describes, or choose a stack with an older CUDA."
     return mismatch("driver", version, bound, cause, remedy)
@@ -224,7 +220,7 @@ def environment_checks(receipt: Facts | None, reference: Facts, check_mode: bool
     if not name:
         return []
     if receipt:
-        return [pass_row("environment", str(receipt.get("environment_id") or name), "a receipt")]
+        return [Result("environment", PASS, str(receipt.get("environment_id") or name), "a receipt")]
     cause = f"This host has no receipt of an environment {name}."
     remedy = "Run playbooks/deploy.yml, or set verify_environment to an existing environment."
     row = mismatch("environment", "none", "a receipt", cause, remedy)
@@ -258,7 +254,7 @@ def closure_checks(closure: Facts, check_mode: bool) -> list[Result]:
     examined = closure.get("examined", 0)
     if examined and not closure["missing"]:
         measured = f"{closure.get('found', 0)} libraries of {examined} files found, 0 missing"
-        rows.append(pass_row("closure", measured, "0 missing"))
+        rows.append(Result("closure", PASS, measured, "0 missing"))
     elif not closure["missing"]:
         cause = "None of the paths contains a library, so no library was examined."
         row = mismatch("closure", "0 files", "at least one", cause, again)

@@ -427,17 +427,14 @@ def _collect(
         if late:
             row.reason, row.remedy = (SLOW, endings.IDLE) if hindrance else (TIMEOUT, row.remedy)
         return rows + _with_skips(row, missing)
-    cause = f"The process that runs the checks {how} before {missing[0]} was done." + (
-        f" It printed: {last}" if last else ""
-    )
+    cause = f"The process that runs the checks {how} before {missing[0]} was done."
+    cause += f" It printed: {last}" if last else ""
     remedy = "If it ran out of time, raise limits.seconds; otherwise read its output, and run the proof again."
-    if not late:
-        from ._shared.module_utils._diagnosis import scan  # slow to import, and needed only for failures
-
-        known = scan.diagnose("\n".join(printed))
-        cause, remedy = (f"{cause} {known.cause}", known.remedy) if known.rule else (cause, remedy)
     reason = SLOW if hindrance else TIMEOUT if late else CRASH
-    return rows + [catalogue.CHECKS[name].result(FAIL, cause=cause, remedy=remedy, reason=reason) for name in missing]
+    failed = [catalogue.CHECKS[name].result(FAIL, cause=cause, remedy=remedy, reason=reason) for name in missing]
+    if not late:
+        endings.explain("\n".join(printed), *failed)
+    return rows + failed
 
 
 def _parse_event(line: bytes) -> Result | dict[str, t.Any] | str | None:

@@ -450,7 +450,7 @@ class Child:
         if line:
             result.cause = f"{result.cause} It printed: {line}"
         if not fatal:
-            endings.explain(result, printed)
+            endings.explain(printed, result)
         self._report(result)
 
     def _report(self, result: Result) -> None:
