@@ -108,7 +108,6 @@ def test_record_runs_the_archive_on_the_hosts(inventory: Path, capsys: pytest.Ca
     extra = variables(line)
     assert extra["record_options"] == ["--python", "/o p", "--prove"] and line.endswith("-l spark-1")
     assert extra["record_archive"].endswith("/sparkforge-record.pyz") and not Path(extra["record_archive"]).exists()
-    assert cli.main(["record", "-i", "none.yml"]) == Exit.USAGE
 
 
 def test_record_without_a_file_of_the_collection_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -260,13 +259,6 @@ def test_dry_run_needs_no_spark_runs_nothing_and_writes_nothing(
     assert "\n+ " in f"\n{text}" and "Nothing was run" in text
     assert [path.name for path in tmp_path.iterdir()] == ["hosts.yml"]
     assert (tmp_path / "hosts.yml").read_text() == hosts
-
-
-def test_a_missing_inventory_names_the_command_to_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["status", "-i", str(tmp_path / "none.yml")]) == Exit.USAGE
-    message = capsys.readouterr().err
-    assert "no inventory" in message
-    assert "sparkforge setup" in message
 
 
 DENIED = ("unreachable", {"msg": "Failed to connect to the host via ssh: ada@a: Permission denied (publickey)."})

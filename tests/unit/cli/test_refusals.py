@@ -88,6 +88,7 @@ def test_a_refusal_has_cause_and_remedy_and_writes_nothing(
     message, rest = capsys.readouterr().err.split("\n", 1)
     assert message.startswith("sparkforge: ") and cause in message
     assert rest.startswith("  ") and len(rest.strip().splitlines()) == 1
+    assert cause != "no inventory" or "sparkforge setup" in rest
     assert list(home.iterdir()) == []
 
 
@@ -311,12 +312,6 @@ def test_the_password_of_a_run_is_in_no_file(monkeypatch: pytest.MonkeyPatch, tm
     play.run(play.Play("connect", hosts), secret, Console(file=io.StringIO()))
     assert "playbook_on_start" in events and leaks == []
     assert list(temporary.iterdir()) == []
-
-
-def test_an_inventory_with_a_comma_in_its_path_is_refused() -> None:
-    with pytest.raises(Refusal, match=r"a,b\.yml"):
-        play.Play("site", Path("/srv/a,b.yml"))
-    assert play.Play("site", "spark-1,").command[2] == "spark-1,"
 
 
 def test_only_commands_that_change_something_have_check() -> None:

@@ -658,10 +658,6 @@ def test_shipped_profiles_name_existing_checks_and_rates() -> None:
     names = [*catalogue.CHECKS, *settings.HOST_ROWS]
     for name, profile in profiles.items():
         assert all(fnmatch.filter(names, pattern) for pattern in profile["required_checks"]), name
-        # A default run skips it, and a required check that is skipped fails where the kind of host has evidence of it.
-        assert not any(fnmatch.fnmatch("compilation.operators", pattern) for pattern in profile["required_checks"]), (
-            name
-        )
         assert set(profile["speed_floors"]) <= set(proof_settings.RATES), name
         assert all(floor["ratio"] < 1 for floor in profile["speed_floors"].values())
 
@@ -683,11 +679,6 @@ def test_a_floor_names_evidence_of_one_of_three_kinds(site: Site, evidence: str)
     site.stack["profiles"] = {"gb10": {"speed_floors": {"copy_gb_per_s": floor}}}
     cause = site.refusal().cause
     assert "profiles.gb10.speed_floors.copy_gb_per_s.evidence" in cause and "from the data sheet" in cause
-
-
-def test_required_checks_in_the_former_format_are_refused(site: Site) -> None:
-    site.stack["profiles"] = {"gb10": {"required_checks": {"attention.*": "measured on NVIDIA H200"}}}
-    assert "profiles.gb10.required_checks" in site.refusal().cause
 
 
 def test_no_shipped_profile_lists_the_architecture_whose_attention_kernel_is_empty() -> None:
