@@ -118,7 +118,7 @@ class Apply:
                 "group_created": receipt["group_created"],
                 "members_added": receipt["members_added"],
             }
-            self._write_own(plan, own)
+            self._write_files(plan, own)
         if not plan.stages:
             self._set_link("previous", plan.previous)
             self._set_link("current", plan.environment_id)
@@ -130,11 +130,6 @@ class Apply:
             remove_unused_wheels(self.paths)
         if not plan.stages:
             receipts.write(self.paths.root, self.paths.receipt_name, receipt)
-
-    def _write_own(self, plan: Plan, own: Own) -> None:
-        """Write the receipt into the environment, which makes the directory valid and protects its wheels."""
-        path = os.path.join(self.paths.of(plan.environment_id), "receipt.json")
-        _write_changed({path: (digests.text_of(own), 0o644)})
 
     def _make(self, plan: Plan) -> Own:
         """Return the receipt in the environment, after creating it and testing its imports if necessary."""
@@ -201,11 +196,7 @@ class Apply:
                 raise
 
     def _write_files(self, plan: Plan, own: Own) -> None:
-        """Write the files and links inside the environment, then its receipt, and then the files elsewhere."""
-        inside = self.paths.of(plan.environment_id) + os.sep
-        _make_links(plan.links)
-        _write_changed({path: file for path, file in plan.files.items() if path.startswith(inside)})
-        self._write_own(plan, own)
+        """Write the files inside the environment, then its receipt, which makes it valid, then the files elsewhere."""
         kernel, receipt = self.paths.kernel, plan.receipt
         # Only the finished environment shows whether ipykernel was installed as a dependency.
         if kernel in plan.files and not has_ipykernel(receipt["packages"]):
@@ -214,7 +205,14 @@ class Apply:
             receipt["paths"]["kernel"] = None
         for path in plan.stale_files:
             remove_file(path, directory=path == kernel)
-        _write_changed(plan.files)
+        _make_links(plan.links)
+        environment = os.path.join(self.paths.of(plan.environment_id), "")
+        own_path = f"{environment}receipt.json"
+        files = {**plan.files, own_path: (digests.text_of(own), 0o644)}
+        for path in sorted(files, key=lambda path: (not path.startswith(environment), path == own_path)):
+            content, mode = files[path]
+            if not tree.has_content(path, content, mode):
+                disk.write_file(path, content.encode(), mode)
 
     def _set_link(self, name: str, target: str | None) -> None:
         path = self.paths.of(name)
@@ -381,13 +379,6 @@ def _remove_environment(paths: Paths, entry: str) -> None:
     disk.remove(aside)
     os.rename(path, aside)
     disk.remove(aside)
-
-
-def _write_changed(files: t.Mapping[str, tuple[str, int]]) -> None:
-    """Write the files (path -> content, mode) that differ."""
-    for path, (content, mode) in files.items():
-        if not tree.has_content(path, content, mode):
-            disk.write_file(path, content.encode(), mode)
 
 
 def _make_links(links: t.Mapping[str, str]) -> None:
