@@ -43,8 +43,7 @@ _REMEDY = (
     "and run again with NCCL_DEBUG=INFO."
 )
 #: The backend for each device.
-BACKENDS = {"cuda": "nccl", "cpu": "gloo"}
-NAMES = {"nccl": "NCCL", "gloo": "Gloo"}
+BACKENDS = {"cuda": "NCCL", "cpu": "Gloo"}
 _PDEATHSIG = 1
 #: The errors by which torch refuses a call, and errors that follow from another rank's end or waiting.
 _REFUSALS = (RuntimeError, TypeError, ValueError, AssertionError)
@@ -58,11 +57,9 @@ def ranks(context: Context) -> int:
     """
     import torch.distributed as dist
 
-    if not dist.is_available():
-        raise Skipped("This torch was built without torch.distributed.")
     cuda = context.device == "cuda"
-    if not (dist.is_nccl_available() if cuda else dist.is_gloo_available()):
-        raise Skipped(f"This torch was built without {NAMES[BACKENDS[context.device]]}.")
+    if not (dist.is_available() and (dist.is_nccl_available() if cuda else dist.is_gloo_available())):
+        raise Skipped(f"This torch was built without {BACKENDS[context.device]}.")
     return torch.cuda.device_count() if cuda else 2
 
 
@@ -82,7 +79,7 @@ def group(context: Context, rank: int, world: int) -> t.Iterator[None]:
     os.environ.setdefault(f"{backend.upper()}_SOCKET_IFNAME", "lo")
     open(_ready(context, rank), "w").close()
     dist.init_process_group(
-        backend,
+        backend.lower(),
         init_method=f"file://{context.directory}/meeting",
         rank=rank,
         world_size=world,
@@ -166,8 +163,7 @@ def other_ranks(context: Context, function: t.Callable[..., t.Any], world: int, 
                 process.kill()
                 process.wait()
         own_problem = str(own_error) if isinstance(own_error, RuntimeError) else ""
-        problems = []
-        wrong_numbers: list[Failed] = []
+        problems, wrong_numbers = list[str](), list[Failed]()
         for rank, process, output in running:
             output.seek(0)
             lines = output.read().decode("utf-8", "replace").strip().splitlines()
@@ -298,7 +294,7 @@ def exchange_parts(context: Context, rank: int, world: int) -> Cases:
     import torch.distributed as dist
 
     device = torch.device("cuda", rank) if context.device == "cuda" else torch.device("cpu")
-    cases = Cases(f"the exchange of parts by {NAMES[BACKENDS[context.device]]} of {world} ranks", _REMEDY)
+    cases = Cases(f"the exchange of parts by {BACKENDS[context.device]} of {world} ranks", _REMEDY)
     generator = context.generator("collectives.parts")
     # Sums of these integers are exact in each format. Each rank draws the numbers of all ranks.
     every = torch.randint(-9, 10, (world, ROWS * world, COLUMNS), generator=generator).double()
@@ -428,8 +424,9 @@ def parts(context: Context) -> Measured:
     note = f", {world} rank{'s' if world > 1 else ''}"
     if context.device == "cuda":
         version = ".".join(map(str, torch.cuda.nccl.version()[:3]))
-        hangs = version == "2.28.9"
-        note += f", NCCL {version}{' (reported to hang with CUDA graphs, fixed in 2.30.4)' if hangs else ''}"
+        note += f", NCCL {version}"
+        if version == "2.28.9":
+            note += " (reported to hang with CUDA graphs, fixed in 2.30.4)"
     with other_ranks(context, exchange_parts, world):
         # If this raises an error, other ranks that wait are killed.
         return exchange_parts(context, 0, world).result(note)
