@@ -144,6 +144,7 @@ source = pop-os/nvidia-graphics-drivers-470#27
 
 [dkms-already-there]
 keys =
+    Error! Module version
     is not newer than what is already found
     DKMS tree already contains
 pattern =
@@ -177,48 +178,33 @@ keys =
     includes a BUILD_EXCLUSIVE directive
     has already been built on
     Error! Unable to make temporary
-    Error! System is missing os-release
     Error! Installation aborted
     Failed to sign module '
 pattern =
     Error! (?P<why>Could not find module source directory|The directory \S+ does not appear to have module
-    + source|Aborting build of module (?P<module>[^\s/]+)\S* [^\n]*due to missing BUILD_DEPENDS:? ?(?P<need>[\w.
-    + -]+)|Bad conf file|Arguments <module> and <module-version> are not specified|You must be root to use this
-    + command|No write access to DKMS tree|The module/version combo: (?P<combo>\S+) is not located in the DKMS
-    + tree|\S+ is broken!|Problems with depmod detected|[^\n]*includes a BUILD_EXCLUSIVE directive|This module/version
-    + has already been built|Unable to make temporary|System is missing os-release|Installation aborted)
+    + source|Aborting build of module [^\n]*due to missing BUILD_DEPENDS:? ?[\w. -]+|Bad conf file|Arguments <module>
+    + and <module-version> are not specified|You must be root to use this command|No write access to DKMS tree|The
+    + module/version combo: \S+ is not located in the DKMS tree|\S+ is broken!|Problems with depmod
+    + detected|[^\n]*includes a BUILD_EXCLUSIVE directive|This module/version has already been built|Unable to make
+    + temporary|Installation aborted)
     (?P<why2>Failed to sign module '[^'\n]+')
 values =
-    advice of why: Could|The dir => Install the package with the module's source again (nvidia-dkms of the branch), or
-    + unpack it to /usr/src/NAME-VERSION
-    advice of why: Aborting => Build and install that module first (of ofa_kernel: MLNX_OFED's mlnx-ofed-kernel-dkms,
-    + or take the module that the kernel has)
-    advice of why: Bad|System => Reinstall the package whose dkms.conf it is; a dkms.conf needs PACKAGE_NAME,
-    + PACKAGE_VERSION and BUILT_MODULE_NAME
-    advice of why: Arg => Name both: dkms install NAME/VERSION (dkms status shows them)
+    advice of why: Could|The dir|Bad|\S+ is broken => Reinstall the package that brings its source (nvidia-dkms of the
+    + branch), or remove what is left (sudo rm -r /var/lib/dkms/NAME/VERSION), then sudo dkms autoinstall
+    advice of why: Aborting => Build and install that module first (ofa_kernel: MLNX_OFED's kernel package), or take
+    + the kernel's own
+    advice of why: Arg|The module => Name NAME/VERSION as dkms status shows it, or add it first (sudo dkms add)
     advice of why: You|No write => Run it with sudo
-    advice of why: The module => Take NAME/VERSION as dkms status shows it, or add it first (sudo dkms add NAME/VERSION)
-    advice of why: \S+ is broken => Reinstall its package, or remove what is left (sudo rm -r
-    + /var/lib/dkms/NAME/VERSION), then sudo dkms autoinstall
-    advice of why: Prob|Inst => Look at df -h /lib/modules and run sudo depmod -a, which says more; then sudo dkms
-    + install NAME/VERSION again
-    advice of why: .*EXCL => The package is not made for this kernel or processor: take a release of it that is, boot
-    + a kernel that it supports, or remove it if nothing needs it
-    advice of why: This => It is there: sudo dkms install NAME/VERSION, or with --force to build it anew
-    advice of why: Unable => Free or mount /tmp (df -h /tmp; chmod 1777 /tmp)
-    advice of why: . => See that mokutil, openssl and the kernel's headers (scripts/sign-file) are installed and
-    + /var/lib/shim-signed/mok has the key (sudo update-secureboot-policy --new-key), then build it again; without
-    + Secure Boot it does no harm
+    advice of why: Prob|Inst => Look at df -h /lib/modules and run sudo depmod -a, which says more; then install it
+    + again
+    advice of why: .*EXCL => It is not made for this kernel or processor: take a release that is, boot a kernel that
+    + it supports, or remove it
+    advice of why: This => It is there: sudo dkms install NAME/VERSION, with --force to build it anew
+    advice of why: Unable => Free /tmp (df -h /tmp; chmod 1777 /tmp)
+    advice of why: . => Make a key (sudo update-secureboot-policy --new-key) and build it again; without Secure Boot
+    + it does no harm
 cause = DKMS does not go on: {why}.
 remedy = {advice}.
-source = https://github.com/dkms-project/dkms/blob/main/dkms.in
-
-[dkms-exact-module]
-keys = Error! Module version
-pattern = Module version (?P<version>\S+) for (?P<module>\S+)\s+(?P<what>exactly matches|is not newer)
-cause = The kernel already has the module {module} in version {version} or a newer one, and DKMS leaves that.
-remedy = If that module works, remove DKMS's copy (sudo dkms remove NAME/VERSION --all; on DGX OS and Ubuntu the
-    package linux-modules-nvidia brings the driver's modules); to replace it, sudo dkms install --force NAME/VERSION.
 source = https://github.com/dkms-project/dkms/blob/main/dkms.in
 
 [driver-object-failed]

@@ -92,41 +92,33 @@ keys =
     Neither a valid executable name
     not found in path "
     steps required by its unit configuration
-    unavailable resources or another system error
     Found ordering cycle
 pattern =
     (?P<unit1>[\w@.\\-]+): Failed with result '(?P<why1>oom-kill|protocol|resources|exec-condition|watchdog)'
-    (?P<unit2>[\w@.\\-]+): (?P<why2>Can't open PID file (?P<file2>\S+)|Failed to run 'start' task|Failed to set up
-    + mount namespacing: (?P<file3>[^\n:]+)|Failed to locate executable (?P<file4>[^\n:]+)|Unable to locate executable
-    + '(?P<file5>[^'\n]+)'|Neither a valid executable name nor an absolute path: (?P<file6>[^\n]+)|Found ordering
-    + cycle on (?P<file8>\S+?)/)
+    (?P<unit2>[\w@.\\-]+): (?P<why2>Can't open PID file|Failed to run 'start' task|Failed to set up mount
+    + namespacing|Failed to locate executable|Unable to locate executable|Neither a valid executable name|Found
+    + ordering cycle)[ :]*'?(?P<file>[^\s'(]*)
     (?<!\S)(?P<unit3>/\S+\.service):\d+: (?P<why3>Executable) '(?P<file7>[^'\n]+)' not found in path
-    Job for (?P<unit4>\S+) failed because (?P<why4>the service did not take the steps|of unavailable resources)
+    Job for (?P<unit4>\S+) failed because (?P<why4>the service did not take the steps)
 values =
-    what of why: oom => the kernel or systemd-oomd ended it for lack of memory
-    what of why: proto|the service => it ended or reported itself in another way than its Type= says
-    what of why: Can't => the file {file} of Type=forking, by which systemd knows the daemon, was not written
-    what of why: res|of un|Failed to run => systemd itself could not set the start up (a missing file of
-    + EnvironmentFile=, PIDFile= or a directory)
-    what of why: exec => the command of its ExecCondition= said that it is not to run here
+    what of why: oom => it was ended for lack of memory
+    what of why: proto|the service|Can't => it ended or reported itself in another way than its Type= says
+    what of why: res|Failed to run => systemd could not set its start up (a missing EnvironmentFile= or directory)
+    what of why: exec => its ExecCondition= said no
     what of why: watch => it gave no sign of life in its time
     what of why: Failed to set => a path of its sandbox (ReadWritePaths=, BindPaths=) is not there
-    what of why: Found => units wait for each other in a circle, and one of them is left out
-    what of why: . => the program of its ExecStart= is not there
-    advice of why: oom => Give it less to load or more memory (MemoryMax= of the unit; on a GB10 the GPU's memory
-    + counts), and see the kernel's log (journalctl -k)
+    what of why: Found => units wait for each other in a circle, and one is left out
+    what of why: . => its program is not there
+    advice of why: oom => Give it more memory (MemoryMax=; on a GB10 the GPU's counts) or less to load
     advice of why: proto|the service|Can't => Set Type= to what the program does (exec for one that stays in the
-    + foreground, forking with its PIDFile= for one that does not, notify only if it supports that)
-    advice of why: res|of un|Failed to run => Read the lines before it (journalctl -u UNIT -b), make the missing file
-    + or put a - before its path
-    advice of why: exec => Look at ExecCondition= (systemctl cat UNIT): mostly this is as meant
+    + foreground, forking with its PIDFile= else)
+    advice of why: res|Failed to run => Read the lines before it, make the missing file or put a - before its path
+    advice of why: exec => Mostly this is as meant: systemctl cat it
     advice of why: watch => Raise WatchdogSec=, or see why it hung
-    advice of why: Failed to set => Make that directory, or put a - before its path in the unit
-    advice of why: Found => Take After= or Before= out of the unit of yours that is named in the lines below
-    + (After=network-online.target with WantedBy=sysinit.target or a mount that needs the network make such circles)
-    advice of why: . => Give its full path (systemd knows no ~ and no variables there), and install it for all
-    + accounts, not below /root or in an environment that the unit does not have
-cause = systemd did not keep {unit} going: {what}.
+    advice of why: Failed to set => Make it, or put a - before the path
+    advice of why: Found => Take After= or Before= out of your unit in the lines below
+    advice of why: . => Give its full path (no ~, no variables), where the unit's account may run it
+cause = systemd did not keep {unit} going: {what}[ ({file})].
 remedy = {advice}; then sudo systemctl daemon-reload and start it.
 source = https://www.freedesktop.org/software/systemd/man/latest/systemd.service.html
 
@@ -139,46 +131,38 @@ keys =
     Failed to reload daemon
     Failed to talk to init daemon
     Failed to get D-Bus connection
-    Failed to get properties
     nvalid unit name
     failed to load properly, please adjust
     timed out (service_start_timeout
     Failed to list units
     Failed to set time
-    Failed to set hostname
-    Failed to try-restart
     no installation config
     : Interactive authentication required
     : Access denied
 pattern =
-    Failed to [\w -]*?(?:unit|operation|\.service|units|daemon|time|hostname|properties|connection)(?: for \S+)?:
-    + (?P<why>File \S+ already exists[^\n]*|Refusing to operate on alias name[^\n]*|Unit \S+ is transient or
-    + generated|Unit (?:file )?\S+ is masked|File exists|Invalid argument|Unit \S+ already exists|Unit \S+ was already
-    + loaded|Method call timed out|Connection timed out|Operation not permitted|Unit name \S+ is not valid|Automatic
-    + time synchronization is enabled|Could not set static hostname[^\n]*|Access denied|Interactive authentication
-    + required)
+    Failed to [\w -]*?(?:unit|operation|\.service|units|daemon|time|connection)(?: for \S+)?: (?P<why>File \S+ already
+    + exists[^\n]*|Refusing to operate on alias name[^\n]*|Unit \S+ is transient or generated|Unit (?:file )?\S+ is
+    + masked|File exists|Invalid argument|Unit \S+ already exists|Unit \S+ was already loaded|Method call timed
+    + out|Connection timed out|Operation not permitted|Automatic time synchronization is enabled|Access
+    + denied|Interactive authentication required)
     (?P<why2>Unit \S+ failed to load properly|timed out \(service_start_timeout=\d+ms\)|Failed to talk to init
     + daemon|[Ii]nvalid unit name '[^'\n]+'|The unit files have no installation config)
     Failed to (?:start|stop|restart|reload) \S+: (?P<why3>Access denied|Interactive authentication required|Transport
     + endpoint is not connected)
 values =
-    advice of why: File|Unit \S+ (?:already|was) => Remove what is there first (systemctl disable, systemctl
-    + reset-failed NAME, or the link in /etc/systemd/system), and repeat
+    advice of why: File|Unit \S+ (?:already|was) => Remove what is there first (systemctl disable, reset-failed, or
+    + the link in /etc/systemd/system)
     advice of why: Refusing => Name the unit itself, not its alias (ssh.service on Ubuntu, for sshd)
-    advice of why: Unit \S+ is trans => It is made at boot from /etc/fstab, netplan or an init script: change it there
-    advice of why: Unit (?:file )?\S+ is masked => Unmask it (sudo systemctl unmask NAME) if it is to run
-    advice of why: Invalid|[Ii]nvalid|Unit name => Check the name and the file (systemd-analyze verify FILE;
-    + systemd-escape for paths)
-    advice of why: Unit \S+ failed => Its file cannot be read now: systemd-analyze verify it, and sudo systemctl
-    + daemon-reload
-    advice of why: Auto => Switch the synchronisation off first (sudo timedatectl set-ntp false), or let it set the time
-    advice of why: Could => The root file system is read-only, or /etc/hostname is mounted from elsewhere
+    advice of why: Unit \S+ is trans => Change it where it is made: /etc/fstab, netplan or an init script
+    advice of why: Unit (?:file )?\S+ is masked => Unmask it (sudo systemctl unmask NAME), if it is to run
+    advice of why: [Ii]nvalid|Unit => Check its name and file (systemd-analyze verify FILE; systemd-escape), and sudo
+    + systemctl daemon-reload
+    advice of why: Auto => sudo timedatectl set-ntp false first, or let it set the time
     advice of why: Acc|Inter => Use sudo: over ssh nobody can be asked for a password
-    advice of why: Oper => None runs as process 1 in this container, or it lacks the right: start the program itself
-    advice of why: The unit => It is started by another unit, a socket or a timer, and cannot be enabled itself:
-    + enable that one, or add an [Install] section with WantedBy=multi-user.target
-    advice of why: . => systemd does not answer: see journalctl -b -t systemd and free memory, then sudo systemctl
-    + daemon-reexec, or reboot
+    advice of why: Oper => No systemd runs in this container: start the program itself
+    advice of why: The unit => It is started by another unit, a socket or a timer: enable that, or give it
+    + WantedBy=multi-user.target under [Install]
+    advice of why: . => systemd does not answer: free memory, sudo systemctl daemon-reexec, or reboot
 cause = systemd does not do it: {why}.
 remedy = {advice}.
 source = https://www.freedesktop.org/software/systemd/man/latest/systemctl.html
@@ -335,40 +319,27 @@ keys =
     sudo: unable to execute
     su:
     account is currently not available
-    Error executing command as another user
-    pkexec: must be
 pattern =
     sudo: (?P<why>no tty present|sorry, you must have a tty|\d+ incorrect password attempts?|\S+ is world writable|\S+
     + is owned by uid \d+, should be 0|effective uid is not 0|unknown user:? \S+|account validation failure|PAM
-    + [^\n]+|error in \S+sudo\.conf[^\n]*|unable to stat \S+|unable to execute \S+: [^\n]+)
+    + [^\n]+|error in \S+sudo\.conf|unable to stat \S+|unable to execute \S+: [^\n]+)
     (?P<why2>Sorry, user \S+ (?:is not allowed to execute|may not run)[^\n]*)
-    su: (?P<why3>Authentication failure|must be run from a terminal|user \S+ does not exist|cannot set user id[^\n]*)
-    (?P<why4>This account is currently not available|pkexec: must be setuid root|Error executing command as another
-    + user: \S[^\n]*)
+    su: (?P<why3>Authentication failure|must be run from a terminal|user \S+ does not exist)
+    (?P<why4>This account is currently not available)
 values =
-    advice of why: no tty|sorry => Let it run without a password (sudo visudo -f /etc/sudoers.d/NAME: USER ALL=(root)
-    + NOPASSWD: /path/of/command), or with a terminal (ssh -t)
-    advice of why: \d => Give this account's own password (of DGX OS the one of the first set-up), or reset it in
-    + recovery mode
-    advice of why: \S+ is (?:world|owned) => As root: chown root:root that file and chmod 440 it (pkexec, or a root
-    + shell of recovery)
-    advice of why: eff|pkexec => The file system is mounted nosuid or sudo lost its mode: mount without nosuid, or as
-    + root chmod 4755 /usr/bin/sudo /usr/bin/pkexec
+    advice of why: no tty|sorry => Let that command run without a password (sudo visudo -f /etc/sudoers.d/NAME: USER
+    + ALL=(root) NOPASSWD: /path), or use ssh -t
+    advice of why: \d => Give this account's own password, or reset it in recovery mode
+    advice of why: \S+ is (?:world|owned)|unable to stat => As root (a root shell of recovery): chown -R root:root
+    + /etc/sudoers /etc/sudoers.d, and chmod 440 the files
+    advice of why: eff => Mount its disk without nosuid, or as root chmod 4755 /usr/bin/sudo
     advice of why: unknown|user => Create the account first (sudo adduser NAME)
-    advice of why: acc|PAM => The account is locked or expired, or its directory service is away: sudo chage -l NAME,
-    + passwd -S NAME as root, /etc/pam.d and the time
-    advice of why: error => Reinstall sudo (apt install --reinstall sudo), as root
-    advice of why: unable to stat => It has no right on its own configuration: reboot into recovery and run chown -R
-    + root:root /etc/sudoers /etc/sudoers.d; chmod 440
-    advice of why: unable to exec => Make the file executable (chmod +x) and see its first line and that its disk is
-    + not mounted noexec
-    advice of why: Sorry => That command is not among those of its rule: see sudo -l, and have an administrator extend
-    + it
+    advice of why: acc|PAM => The account is locked or expired: sudo chage -l NAME, passwd -S NAME as root
+    advice of why: error => Reinstall sudo, as root
+    advice of why: unable => Make the file executable (chmod +x), and see its first line and that its disk is not noexec
+    advice of why: Sorry => sudo -l shows what its rule allows; have an administrator extend it
     advice of why: Auth => Use sudo -i with your own password: root has none on Ubuntu
-    advice of why: must => Use sudo -u NAME in place of su in a script
-    advice of why: cannot => The account is at its limit of processes (ulimit -u, /etc/security/limits.d)
-    advice of why: This => It is a service's account without a shell: run the command with sudo -u NAME COMMAND
-    advice of why: . => Use sudo: no agent of polkit is there to ask for a password
+    advice of why: . => Use sudo -u NAME COMMAND
 cause = The other account's rights were not given: {why}.
 remedy = {advice}.
 source = https://www.sudo.ws/docs/man/sudo.man/
@@ -537,48 +508,38 @@ keys =
     Unable to resolve 'UUID
     while setting up superblock
     while trying to open
-    insufficient free space
-    initialize physical volume
     losetup: cannot find
     fallocate failed
 pattern =
     mount: (?P<where>/\S+): (?P<why1>can't find in /etc/fstab|must be superuser to use mount|mount point does not
     + exist|\S+ already mounted or mount point busy|cannot mount \S+ read-only|mount\(2\) system call failed:
-    + [^\n]+|failed to setup loop device[^\n]*|permission denied|fsconfig[^\n]*failed: [^\n]+|special device [^\n]+)
+    + [^\n]+|failed to setup loop device|permission denied)
     mount\.nfs4?: (?P<why2>mount point \S+ does not exist|an incorrect mount option was specified|\S+ is busy or
     + already mounted|Protocol not supported|Operation not permitted|No route to host|Failed to resolve server
-    + [^\n]+|RPC Error|mount system call failed)
+    + [^\n]+|mount system call failed)
     mount\.nfs4?: mount to NFS server '(?P<where3>[^'\n]+)' failed: (?P<why5>[^\n]+)
     umount: (?P<where2>/\S+): (?P<why3>not mounted|must be superuser)
     (?P<why4>refused mount request from \S+ for \S+|Failed to stat /\S+: No such file|RPC: Program not
     + registered|Unable to resolve 'UUID=[^'\n]+'|Device or resource busy while (?:setting up superblock|trying to
-    + open)|has insufficient free space|Can't initialize physical volume '[^'\n]+'|cannot find an unused loop
-    + device|fallocate failed: Operation not supported)
+    + open)|cannot find an unused loop device|fallocate failed: Operation not supported)
 values =
     advice of why: can't => Write it into /etc/fstab, or name both: mount DEVICE DIRECTORY
-    advice of why: must|perm|Oper => Use sudo; a container needs --privileged for it, and an NFS server may take only
-    + ports below 1024 (insecure in its export)
-    advice of why: mount point|Failed to stat => Make that directory first (sudo mkdir -p)
-    advice of why: .*(?:busy or|already mounted|not mounted) => See what is mounted (findmnt DIRECTORY; lsblk)
+    advice of why: must|perm|Oper => Use sudo; a container needs --privileged, and an NFS server may take only ports
+    + below 1024 (insecure in its export)
+    advice of why: mount point|Failed to stat => Make that directory first
+    advice of why: .*(?:busy or|already mounted|not mounted) => See what is mounted (findmnt; lsblk)
     advice of why: cannot mount|mount\(2\)[^\n]*clean => The file system has errors: unmount it and run fsck on the
     + device
-    advice of why: mount\(2\)[^\n]*(?:stale|Stale) => The server exported it anew: umount -f -l it, and mount it again
-    advice of why: mount\(2\)|fsconfig|RPC|mount sys => See sudo dmesg | tail, which has the reason, and the server's
-    + log
-    advice of why: an inc => Correct the options (man nfs: vers=4.2, not version=)
-    advice of why: Proto => The server does not have that version or transport: give -o vers=3 or vers=4.2, proto=tcp
-    advice of why: No route|Failed to res => Reach the server first (ping; the name in /etc/hosts), also at boot:
-    + _netdev in /etc/fstab
-    advice of why: refused => Name this client's address in /etc/exports on the server, and run sudo exportfs -ra
+    advice of why: an inc => Correct the options (vers=4.2, not version=)
+    advice of why: Proto => Give -o vers=3 or vers=4.2, proto=tcp
+    advice of why: No route|Failed to res|RPC E => Reach the server first (ping, its name, its firewall's port 2049);
+    + at boot with _netdev in /etc/fstab
+    advice of why: refused => Name this client in /etc/exports on the server, and run sudo exportfs -ra
     advice of why: Unable => Correct /etc/fstab with the UUID that blkid shows
-    advice of why: Device => It is mounted or part of a volume: unmount it (findmnt, lsblk), and be sure that it is
-    + the right one
-    advice of why: has => Extend the volume group by a disk (vgextend), or take less (vgs)
-    advice of why: Can't => The disk has another content: look at it (lsblk -f), and wipe it only if it may go (sudo
-    + wipefs -a)
-    advice of why: fall => Take dd in place of fallocate on this file system
-    advice of why: . => See that the server's services run (rpcinfo -p SERVER; systemctl status nfs-kernel-server); a
-    + loop device needs losetup -f and a host
+    advice of why: Device => It is mounted or part of a volume: be sure that it is the right one (lsblk), and unmount it
+    advice of why: fall => Take dd in place of fallocate
+    advice of why: . => See sudo dmesg | tail and, of NFS, the server's services (rpcinfo -p SERVER; systemctl status
+    + nfs-kernel-server)
 cause = The file system[ {where}] cannot be mounted, unmounted or made: {why}.
 remedy = {advice}.
 source = https://man7.org/linux/man-pages/man8/mount.8.html
