@@ -655,30 +655,22 @@ keys =
     unrecognized runtime '
     failed to inject devices
     failed to run ldconfig
-    unable to determine CDI version
     unable to load config for runtime
 pattern =
     nvidia-container-cli(?:\.real)?: (?P<why1>permission error: capset failed|initialization error: driver error:
     + timed out|detection error: path error: [^\n]+|initialization error: open failed: [^\n]+)
     NVIDIA Container Runtime: (?P<why2>[^\n]*(?:could not find requested GPU device|unable to load config[^\n]*))
-    (?P<why3>unrecognized runtime '[^'\n]+'|failed to run ldconfig|failed to inject devices|unable to determine CDI
-    + version)
+    (?P<why3>unrecognized runtime '[^'\n]+'|failed to run ldconfig|failed to inject devices)
     unable to load config for runtime \w+: (?P<why4>[^\n']+)
 values =
-    advice of why: permission => Give the container's engine its rights: not in a container without --privileged, and
-    + no-cgroups = true in config.toml for an engine without root
-    advice of why: init\w+ error: driver => Keep nvidia-persistenced running, since the driver starts slowly without
-    + it, and try again
-    advice of why: detection|init => The engine runs without root or in a sandbox that hides that path: run it as
-    + root, or take CDI (nvidia-ctk cdi generate)
-    advice of why: .*could not find => Ask for a GPU that nvidia-smi -L lists (0 on a Spark), or write the
-    + specification anew (sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml)
+    advice of why: init\w+ error: driver => Keep nvidia-persistenced running, and try again
+    advice of why: perm|detection|init => The engine runs without root or in a container: run it as root, or take CDI
+    + (nvidia-ctk cdi generate) or no-cgroups = true in config.toml
+    advice of why: .*could not find => Ask for a GPU that nvidia-smi -L lists (0 on a Spark)
     advice of why: unrec => Write docker, containerd or crio
-    advice of why: failed|unable to det => Bring the toolkit's packages to one version (nvidia-container-toolkit,
-    + -base, libnvidia-container-tools), then generate the CDI specification anew
+    advice of why: failed => Bring the toolkit's packages to one version, then generate the CDI specification anew
     advice of why: .*denied => Run nvidia-ctk with sudo
-    advice of why: . => Correct that file (/etc/nvidia-container-runtime/config.toml or the engine's), or move it away
-    + and run sudo nvidia-ctk runtime configure --runtime=docker
+    advice of why: . => Correct that file, or move it away and run sudo nvidia-ctk runtime configure --runtime=docker
 cause = NVIDIA's container toolkit does not go on: {why}.
 remedy = {advice}.
 source = https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/troubleshooting.html
@@ -686,33 +678,26 @@ source = https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/lates
 [containerd-refused]
 keys =
     systemd_cgroup` only works
-    invalid disabled plugin URI
     unsupported config version
     make sure you are running as root and the endpoint
     containerd-rootless-setuptool
     needs CNI plugin
     name is reserved for
-    failed to mount rootfs component
     /run/containerd/containerd.sock: connect: permission denied
 pattern =
-    (?P<why>'systemd_cgroup' only works for|invalid disabled plugin URI '[^'\n]+'|unsupported config version
-    + \d+|connect endpoint '\S+', make sure you are running as root|rootless containerd not running|needs CNI plugin
-    + '[^'\n]+'|name is reserved for|failed to mount rootfs component[^\n]*|/run/containerd/containerd\.sock: connect:
-    + permission denied)
+    (?P<why>'systemd_cgroup' only works for|unsupported config version \d+|connect endpoint '\S+', make sure you are
+    + running as root|rootless containerd not running|needs CNI plugin '[^'\n]+'|name is reserved
+    + for|/run/containerd/containerd\.sock: connect: permission denied)
 values =
     advice of why: 'sys => Take systemd_cgroup out of /etc/containerd/config.toml, and set SystemdCgroup = true in the
-    + options of the runtime instead
-    advice of why: inv => Write the plugin's complete name (io.containerd.grpc.v1.cri), or take it off disabled_plugins
-    advice of why: unsup => The file is for another containerd: make one of this release (containerd config default),
-    + and have nvidia-ctk runtime configure --runtime=containerd write the runtime anew
-    advice of why: conn|/run => Run it with sudo, and see that containerd runs (systemctl status containerd)
-    advice of why: rootless => Use sudo, or set it up for this account: containerd-rootless-setuptool.sh install
-    advice of why: needs => Install the CNI plugins to that directory (containernetworking-plugins, or their release
-    + for arm64)
+    + options of the runtime
+    advice of why: unsup => Make the file of this release (containerd config default), and have nvidia-ctk runtime
+    + configure --runtime=containerd write the runtime anew
+    advice of why: needs => Install the CNI plugins to that directory (containernetworking-plugins)
     advice of why: name => Remove the old one first (crictl rmp -f, crictl rm)
-    advice of why: . => The kernel refuses this overlay: see its log (dmesg), and put /var/lib/containerd on ext4 or xfs
+    advice of why: . => Run it with sudo, and see that containerd runs (systemctl status containerd)
 cause = containerd, or a client of it, does not go on: {why}.
-remedy = {advice}, then restart containerd.
+remedy = {advice}.
 source = https://github.com/containerd/containerd/blob/main/docs/man/containerd-config.toml.5.md
 
 [container-lost-gpu]

@@ -747,59 +747,28 @@ keys =
     section size must match
 pattern =
     (?:could not insert|Failed to insert)(?: module)? '?(?P<module1>[\w./-]+?)'?: (?P<why1>Invalid argument|Operation
-    + not permitted|Cannot allocate memory|File exists|No such device|Device or resource busy|Bad address|Numerical
-    + result out of range|No such file or directory)
+    + not permitted|Cannot allocate memory|File exists|No such device|Device or resource busy|Bad address|No such file
+    + or directory)
     Failed to (?P<why2>find) module '(?P<module2>[^'\n]+)'
     (?P<why3>could not find module) by name='(?P<module3>[^'\n]+)'
     failed to (?P<why4>validate) module \[(?P<module4>[\w-]+)\] BTF
     module (?P<module5>[\w-]+): \S+ (?P<why5>section size must match)
 values =
-    reason of why: Invalid => it refused its own settings or this machine, and says so in the kernel's log
-    reason of why: Operation => this is not root, a container, or a locked kernel (Secure Boot)
-    reason of why: Cannot => the kernel had no memory for it
-    reason of why: File => it, or another module of that name, is loaded
-    reason of why: No such device => no device of its kind answers
-    reason of why: Device => another driver holds the device
-    reason of why: find|could => no module of that name is installed for the running kernel
-    reason of why: validate|section => it was built against another kernel, though the number of the version is the same
-    reason of why: . => its start failed
-    advice of why: Invalid|No such device|Bad|Num => Read what it wrote (sudo dmesg | tail -30), and correct its
-    + options in /etc/modprobe.d (sudo update-initramfs -u after that)
-    advice of why: Operation => Use sudo on the host itself; with Secure Boot the module must be signed by an enrolled
-    + key (mokutil --sb-state)
+    advice of why: Invalid|No such device|Bad => It refused its settings or found no device, and says so in the
+    + kernel's log (sudo dmesg | tail -30): correct its options in /etc/modprobe.d (then sudo update-initramfs -u)
+    advice of why: Operation => Use sudo on the host itself, not in a container; with Secure Boot it must be signed by
+    + an enrolled key
     advice of why: Cannot => Free memory, and try again
-    advice of why: File => Unload the old one first (sudo modprobe -r NAME), or reboot
-    advice of why: Device => See who holds it (lspci -nnk), and unload or block that driver (nouveau)
-    advice of why: find|could => Install it for uname -r (linux-modules-extra, linux-modules-nvidia of the branch, or
-    + its DKMS package), or take its name out of /etc/modules-load.d and /etc/modprobe.d
-    advice of why: validate|section => Build it anew with the headers of exactly this kernel (sudo dkms install
-    + --force NAME/VERSION), and reboot into the installed kernel
+    advice of why: File => It is loaded already, or another of that name: sudo modprobe -r NAME, or reboot
+    advice of why: Device => Another driver holds the device (lspci -nnk): unload or block that (nouveau)
+    advice of why: find|could => None of that name is installed for uname -r: install it (linux-modules-extra,
+    + linux-modules-nvidia, its DKMS package), or take it out of /etc/modules-load.d and /etc/modprobe.d
+    advice of why: validate|section => It was built against another kernel of the same number: sudo dkms install
+    + --force NAME/VERSION, and reboot into the installed kernel
     advice of why: . => Read the kernel's log (sudo dmesg | tail -30)
-cause = The kernel module {module} could not be loaded: {reason}.
+cause = The kernel module {module} could not be loaded[ ({why})].
 remedy = {advice}.
 source = https://wiki.archlinux.org/title/Kernel_module
-
-[module-not-loaded-to-remove]
-keys =
-    is not currently loaded
-    ignoring bad line starting with
-    depmod: ERROR:
-    depmod: FATAL:
-    is builtin.
-pattern =
-    (?:Module|module) (?P<what1>'?[\w-]{1,64}'? is (?:not currently loaded|builtin))
-    (?<!\S)(?P<file>/\S+) line \d+: (?P<what2>ignoring bad line starting with '[^'\n]*')
-    depmod: (?:ERROR|FATAL): (?P<what3>could not (?:open directory|search modules)[^\n]*)
-values =
-    advice of what: ignoring => Correct that line: it begins with options, alias, blacklist, install, remove or softdep
-    advice of what: could => There are no modules of that kernel: name one of /lib/modules (uname -r), or install its
-    + package (linux-modules, and linux-image)
-    advice of what: .*builtin => It is part of the kernel and cannot be unloaded: block what it does by an option on
-    + the kernel's command line
-    advice of what: . => Nothing has to be done, unless a later step needs it: see lsmod
-cause = A command about kernel modules does not do it: {what}.
-remedy = {advice}.
-source = https://man7.org/linux/man-pages/man5/modprobe.d.5.html
 
 [persistenced-failed]
 keys =
@@ -811,24 +780,18 @@ pattern =
     (?P<why1>Unable to find any NVIDIA devices)
     (?P<why2>device [0-9a-f:.]+ - (?:failed to open|persistence mode failed to be enabled|failed to enable persistence
     + mode))
-    (?P<why3>Failed to (?:register RPC V\d|start local RPC|create RPC) service)
-    (?P<why4>nvidia-persistenced failed to initialize)
+    (?P<why3>Failed to (?:register RPC V\d|start local RPC|create RPC) service|nvidia-persistenced failed to initialize)
     (?P<why5>Failed to (?:set (?:user|group) ID|(?:lock|open) PID file|(?:create directory|change ownership of)
     + /var/run/nvidia-persistenced|load symbol \w+ from libnvidia-cfg\.so\.1)|Unable to access
     + /var/run/nvidia-persistenced)
 values =
     advice of why: Unable to find|device => See what the driver says (nvidia-smi; sudo dmesg | grep -i nvrm): no
     + module for this kernel, a GPU that the driver could not start, or one that another driver (vfio-pci, nouveau)
-    + has; when that is mended, sudo systemctl restart nvidia-persistenced
-    advice of why: Failed to (?:reg|start|create) => Another nvidia-persistenced runs (pgrep -a nvidia-persist), or
-    + rpcbind or its socket is in the way: stop that one and start the service again
-    advice of why: nvidia => Read its lines in the system's log (journalctl -b -t nvidia-persistenced), which have the
-    + reason
-    advice of why: Failed to lock => It runs already: systemctl status nvidia-persistenced
-    advice of why: Failed to load => Its library is of another version of the driver: install nvidia-compute-utils and
-    + libnvidia-cfg1 in the driver's version
-    advice of why: . => Start it by its service, as root (sudo systemctl start nvidia-persistenced), which gives it
-    + its account and directory
+    + has; then sudo systemctl restart nvidia-persistenced
+    advice of why: Failed to (?:reg|start|create R|lock)|nvidia => Another nvidia-persistenced may run (pgrep -a
+    + nvidia-persist), or the driver does not: read journalctl -b -t nvidia-persistenced
+    advice of why: Failed to load => Install nvidia-compute-utils and libnvidia-cfg1 in the driver's version
+    advice of why: . => Start it by its service, as root, which gives it its account and directory
 uncertain = yes
 cause = NVIDIA's persistence daemon did not do its work: {why}.
 remedy = {advice}.
@@ -904,40 +867,32 @@ keys =
     Unable to find display on any available
     control display is undefined
     NVIDIA driver is not loaded
-    Unable to write to directory '/etc/X11'
     MD5 checksums
     Command 'nvidia-smi' not found
     Failed to start DCGM Server
     interface version
-    unrecognized option
 pattern =
     (?P<why1>[\d.]+ W is not a valid power limit which should be between [\d.]+ W and [\d.]+ W)
     (?P<why2>(?:Unable|Failed) to set[\w ]*: Insufficient Permissions)
     (?P<why3>(?:Persistence mode|Resetting GPU \S+) is not supported)
     (?P<why4>Unable to find display on any available system|The control display is undefined|NVIDIA driver is not
     + loaded)
-    (?P<why5>Unable to write to directory '/etc/X11')
     (?P<why6>Error in MD5 checksums)
     (?P<why7>Command 'nvidia-smi' not found)
     (?P<why8>Failed to start DCGM Server)
     driver interface version (?P<fm>[\d.]+) don't match with driver version (?P<driver>[\d.]+\d)
-    nvidia-\w+: (?P<why9>unrecognized option[^\n]*)
 values =
-    advice of why: [\d.]+ => Take a value between the two that it names (nvidia-smi -q -d POWER)
-    advice of why: (?:Unable|Failed) to set => Run it with sudo; in a container the right is missing
-    advice of why: (?:Pers|Reset) => Leave it out: this GPU does not offer it (a GB10 is part of its host, and is
-    + reset with it)
-    advice of why: Unable to find|The control => Run it in the desktop's own session (DISPLAY=:0 and that account's
-    + XAUTHORITY); by ssh take nvidia-smi instead
-    advice of why: NVIDIA => Make nvidia-smi work first (its package fits the kernel, Secure Boot lets the module in)
-    advice of why: Unable to write => Run it with sudo
-    advice of why: Error => The installer's file is not complete: download it again and compare its checksum
-    advice of why: Command => Do not install the package that the shell proposes, which is of another branch: install
-    + nvidia-utils in the version of the modules that are loaded (cat /proc/driver/nvidia/version)
-    advice of why: Failed to start => Port 5555 is taken by another nv-hostengine, or the driver is not ready: pgrep
-    + -a nv-hostengine, nvidia-smi, then sudo systemctl restart nvidia-dcgm
-    advice of why: unrec => See its --help: options differ between releases of the driver
-    advice of fm: . => Install nvidia-fabricmanager in exactly the driver's version, hold both, and restart it
+    advice of why: [\d.]+ => Take a value between the two (nvidia-smi -q -d POWER)
+    advice of why: (?:Unable|Failed) to set => Run it with sudo, on the host
+    advice of why: (?:Pers|Reset) => Leave it out: this GPU does not offer it (a GB10 is reset with its host)
+    advice of why: Unable|The control => Run it in the desktop's own session; by ssh take nvidia-smi instead
+    advice of why: NVIDIA => Make nvidia-smi work first
+    advice of why: Error => Download the installer again: it is not complete
+    advice of why: Command => Install nvidia-utils in the version of the loaded modules (/proc/driver/nvidia/version),
+    + not the package that the shell proposes
+    advice of why: Failed => Stop the other nv-hostengine on port 5555, make nvidia-smi work, then sudo systemctl
+    + restart nvidia-dcgm
+    advice of fm: . => Install nvidia-fabricmanager in exactly the driver's version, and restart it
 cause = A tool of NVIDIA's driver does not do it[: {why}][: the fabric manager is of {fm}, and the driver of {driver}].
 remedy = {advice}.
 source = https://docs.nvidia.com/deploy/nvidia-smi/index.html

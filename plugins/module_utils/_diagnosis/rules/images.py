@@ -737,12 +737,10 @@ pattern =
     (?P<why3>external volume '[^'\n]+' not found)
     (?P<why4>multiple platforms feature is currently not supported for docker driver)
 values =
-    advice of why: invalid => Write a $ that is meant as such twice ($$), and close each brace after one
-    advice of why: external => Make it (docker volume create NAME), or take external out of the file
-    advice of why: multiple => Make a builder that can (docker buildx create --use --driver docker-container), or
-    + build for linux/arm64 alone
-    advice of why: . => Write that value as the message says: a list has a line with - for each, quotes keep 8000:80 a
-    + text
+    advice of why: invalid => Write a $ that is meant as such twice ($$), and close each brace
+    advice of why: external => Make it (docker volume create NAME), or take external out
+    advice of why: multiple => docker buildx create --use, or build for linux/arm64 alone
+    advice of why: . => Write that value as the message says (a list has a line with - for each)
 cause = docker compose does not take the file: {why}.
 remedy = {advice}.
 source = https://docs.docker.com/reference/compose-file/interpolation/

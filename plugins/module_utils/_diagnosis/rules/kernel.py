@@ -158,22 +158,6 @@ cause = The PCIe device {device} lost its link or got no room on the bus ({why})
 remedy = {advice}.
 source = https://docs.kernel.org/PCI/pcieaer-howto.html
 
-[iommu-fault]
-keys =
-    arm-smmu-v3
-    DRHD: handling fault
-    IO_PAGE_FAULT
-pattern =
-    arm-smmu-v3 \S+ (?P<what1>event 0x\w+ received|CMD_SYNC timeout|event: [A-Z]\w+)
-    DMAR: (?P<what2>DRHD: handling fault)
-    (?P<what3>IO_PAGE_FAULT)(?: device=(?P<device>[\w:.]+))?
-uncertain = yes
-cause = A device[ {device}] asked for memory that it may not use ({what}): its driver or firmware is at fault, or it
-    was reset while it worked.
-remedy = See which device it is (the lines below; lspci), bring its driver, its firmware and the kernel up to date;
-    where transfers between cards fail, switch off ACS or set iommu=pt on the kernel's command line.
-source = https://docs.kernel.org/arch/x86/iommu.html
-
 [memory-module-error]
 keys =
     UE Multi-bit
@@ -187,28 +171,6 @@ cause = The host's memory has an error that could not be corrected ({found}).
 remedy = Save your data, restart the host, test the memory (memtester, the vendor's diagnosis), and have it replaced
     if it comes back: a Spark's is soldered, so the vendor does.
 source = https://docs.kernel.org/admin-guide/RAS/main.html
-
-[kernel-limit-reached]
-keys =
-    table full, dropping packet
-    neighbor table overflow
-    fork rejected by pids controller
-    vm.max_map_count
-    (CRON) error (can't fork)
-pattern =
-    (?P<why1>nf_conntrack: table full)
-    (?P<why2>neighbor table overflow)
-    (?P<why3>fork rejected by pids controller)(?: in (?P<group>\S+))?
-    (?P<why4>\(CRON\) error \(can't fork\))
-values =
-    advice of why: nf => Raise it (sudo sysctl net.netfilter.nf_conntrack_max=262144, and in /etc/sysctl.d), or look
-    + at what opens so many connections
-    advice of why: neigh => Raise net.ipv4.neigh.default.gc_thresh3, or make the network smaller
-    advice of why: fork => Raise TasksMax= of the unit or slice (docker run --pids-limit), or end what starts so many
-    advice of why: . => Memory or the number of processes is used up: free -h, ps -e | wc -l
-cause = A limit of the kernel is reached: {why}[ in {group}].
-remedy = {advice}.
-source = https://docs.kernel.org/networking/nf_conntrack-sysctl.html
 
 [device-firmware-missing]
 keys =

@@ -560,26 +560,16 @@ keys =
     already exists
     cannot lock /etc/
     is currently used by process
-    passwd:
-    bad minute
-    errors in crontab file
 pattern =
     (?:useradd|adduser|groupadd|addgroup)(?:: fatal)?: (?P<why1>(?:[Tt]he )?(?:user|group) '?[^'\s]+'? already exists)
-    (?:useradd|usermod|userdel|groupadd|groupmod|groupdel|gpasswd|passwd): (?P<why2>cannot lock /etc/\S+)
+    (?:useradd|usermod|userdel|groupadd|groupmod|gpasswd|passwd): (?P<why2>cannot lock /etc/\S+)
     (?:usermod|userdel): user \S+ (?P<why3>is currently used by process \d+)
-    passwd: (?P<why4>Authentication token manipulation error|You may not [^\n]+)
-    (?P<why5>bad (?:minute|hour|day-of-month|command)|errors in crontab file)
 values =
-    advice of why: [Tt]he|user|group => Go on with it (usermod -aG GROUP NAME adds to it), or take another name;
-    + Ubuntu 24.04's images have an account ubuntu with 1000
-    advice of why: cannot => Another such command runs, or ended halfway: see pgrep -a user, and remove the old
-    + /etc/passwd.lock, shadow.lock, group.lock, gshadow.lock; run it as root, on a disk that can be written
-    advice of why: is => Log that account out and stop its services (loginctl terminate-user NAME), then repeat
-    advice of why: Auth => Give the present password first, or as root: passwd NAME; the root file system must be
-    + writable
-    advice of why: You => Use sudo
-    advice of why: . => A line has five fields of time before the command (in /etc/crontab also an account)
-cause = The account or its table was not changed: {why}.
+    advice of why: cannot => End the other such command (pgrep -a user), remove an old /etc/*.lock, and run it as root
+    advice of why: is => Log that account out (loginctl terminate-user NAME), then repeat
+    advice of why: . => Go on with it (usermod -aG GROUP NAME), or take another name; Ubuntu 24.04's images have an
+    + account ubuntu with 1000
+cause = The account was not made or changed: {why}.
 remedy = {advice}.
 source = https://manpages.ubuntu.com/manpages/noble/man8/useradd.8.html
 
@@ -654,37 +644,27 @@ keys =
     Error: Failed to add
     Error: invalid or not allowed setting
     Error: Could not create NMClient
-    ' is not valid
     Error: Not authorized
-    Error: connection verification failed
     Activation: failed for connection
     -> failed (reason
     failed to load connection
 pattern =
     Error: (?P<why>Timeout expired \(\d+ seconds\)|Device '[^'\n]+' not found|Failed to (?:modify|add)[^\n]*?:
-    + [^\n]+|invalid or not allowed setting '[^'\n]+'|Could not create NMClient object|'?[\w.-]+'? is not valid|Not
-    + authorized to control networking|connection verification failed: [^\n]+)
-    device \((?P<device1>[^)\n]+)\): Activation: (?P<why2>failed) for connection '[^'\n]+'
+    + [^\n]+|invalid or not allowed setting '[^'\n]+'|Could not create NMClient object|Not authorized to control
+    + networking)
+    device \((?P<device1>[^)\n]+)\): Activation: (?P<why2>failed) for connection
     device \((?P<device2>[^)\n]+)\): state change: \S+ -> failed \(reason '(?P<why3>[\w-]+)'
     (?P<why4>failed to load connection: [^\n]+)
 values =
-    advice of why: Timeout => The network did not answer: DHCP, a cable, a password (journalctl -u NetworkManager -b);
-    + for a port without DHCP set ipv4.method manual
     advice of why: Device => Take a name that nmcli dev shows
-    advice of why: Failed to[^:\n]*: (?:Insuff|Not auth) => Use sudo
-    advice of why: .*method(?:=|:| 'manual|.*manual) => Give the address in the same command: ipv4.method manual
-    + ipv4.addresses 192.168.100.10/24
-    advice of why: Not auth => Use sudo
-    advice of why: Could => Start it (sudo systemctl start NetworkManager); in a container there is none
-    advice of why: (?:failed to load[^\n]*perm|failed to load[^\n]*insecure) => Make the file root's alone: sudo chmod
-    + 600 and chown root it, then sudo nmcli con reload
-    advice of why: failed to load => Correct or remove that file, and run sudo nmcli con reload
-    advice of why: (?:no-secrets|supplicant|ssid) => Give the password anew (nmcli dev wifi connect NAME --ask), and
-    + see that the network is in reach
-    advice of why: (?:ip-config|dhcp|failed$) => No address came: see the cable and DHCP, or set one by hand
-    + (ipv4.method manual)
-    advice of why: . => Correct that property (nmcli con show NAME lists them; its value must be of the kind that the
-    + message says)
+    advice of why: .*(?:Insuff|Not auth) => Use sudo
+    advice of why: .*manual => Give the address in the same command: ipv4.method manual ipv4.addresses 192.168.100.10/24
+    advice of why: Could => Start it (sudo systemctl start NetworkManager); a container has none
+    advice of why: failed to load => Correct that file, make it root's alone (chmod 600), and run sudo nmcli con reload
+    advice of why: (?:no-secrets|supplicant|ssid) => Give the password anew (nmcli dev wifi connect NAME --ask)
+    advice of why: (?:Timeout|ip-config|dhcp|failed$) => No address or answer came: see the cable, DHCP and the
+    + password (journalctl -u NetworkManager -b), or set an address by hand (ipv4.method manual)
+    advice of why: . => Correct that property (nmcli con show NAME lists them)
 cause = NetworkManager does not do it[ for {device}]: {why}.
 remedy = {advice}.
 source = https://networkmanager.dev/docs/api/latest/nmcli.html
