@@ -88,7 +88,10 @@ class ActionModule(AsksProgram, OnController):
             if refused:
                 return own, names | {finding["package"] for finding in refused}, [*findings, *refused]
             for name, package in newest.items():
-                if not package.get("wheels"):
+                if python := resolve.refused_python(name, package["version"], host, lines.index):
+                    text = f"{name} {package['version']} refuses Python {host.python} (Requires-Python {python})."
+                    findings.append(_finding(name, "no", "python", text))
+                elif not package.get("wheels"):
                     text = f"{name} {package['version']} has no wheel for {host.platform}: {_BUILD}."
                     findings.append(_finding(name, "perhaps", "sdist", text))
         needed = [*lines.requirements, *(line for package in own for line in package["requires"])]

@@ -118,9 +118,9 @@ findings:
       sample: "no"
     kind:
       description:
-        - V(platform), V(machine), V(sdist), V(older), V(unresolved), V(version), V(marker), V(source), V(empty),
-          V(damaged), V(cpu_only), V(gpu_code), V(ptx), V(attention_guard), V(guard), V(soname), V(symbol), V(host),
-          V(sisters), V(cuda), V(compiler), V(compiles) or V(image).
+        - V(platform), V(machine), V(sdist), V(python), V(older), V(unresolved), V(version), V(marker), V(source),
+          V(empty), V(damaged), V(cpu_only), V(gpu_code), V(ptx), V(attention_guard), V(guard), V(soname), V(symbol),
+          V(host), V(sisters), V(cuda), V(compiler), V(compiles) or V(image).
       type: str
       sample: machine
     what:

@@ -24,13 +24,14 @@ import tomllib
 from ...plugins.module_utils._core import platforms
 from ...plugins.module_utils._core.errors import SparkforgeError
 from ...plugins.module_utils._core.redact import redact
-from ...plugins.module_utils._fetch.index import pip_settings
+from ...plugins.module_utils._fetch.index import list_wheels, pip_settings
 from ...plugins.plugin_utils.stack.model import BESIDE
 
 with contextlib.suppress(ImportError):
     # ansible-core depends on packaging; only ansible-test's import check runs without it.
     from packaging.markers import UndefinedComparison
     from packaging.requirements import InvalidRequirement, Requirement
+    from packaging.specifiers import SpecifierSet
     from packaging.tags import Tag, compatible_tags, cpython_tags
     from packaging.utils import parse_wheel_filename
 
@@ -189,6 +190,19 @@ def versions(name: str, target: Target, index: Index, count: int = 8) -> list[st
             older = f"<{newest[-1]}" if newest else ""
             newest.append(packages([f"{name}{older}"], target, index, alone=True)[0]["version"])
     return newest
+
+
+def refused_python(name: str, version: str, target: Target, index: Index) -> str | None:
+    """Return the ``Requires-Python`` of a version's wheels if it excludes the target: uv ignores upper bounds."""
+    options = index.options()
+    if "--no-index" in options:
+        return None
+    url = dict(zip(options, options[1:])).get("--default-index", "https://pypi.org/simple").rstrip("/")
+    with contextlib.suppress(SparkforgeError, ValueError):
+        for link in list_wheels(f"{url}/{name}/", {}, "inspect_index_url"):
+            if link.file.split("-")[1] == version and f"{target.python}.0" not in SpecifierSet(link.python or ""):
+                return link.python
+    return None
 
 
 def check_requirement(line: str) -> Requirement:

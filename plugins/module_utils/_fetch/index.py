@@ -31,12 +31,14 @@ class Link:
 
     :ivar sha256: None if the listing does not include it.
     :ivar size: bytes; None if the listing does not include it.
+    :ivar python: ``Requires-Python``; None if the listing does not include it.
     """
 
     file: str
     url: str
     sha256: str | None = None
     size: int | None = None
+    python: str | None = None
 
 
 def credentials(entries: t.Iterable[t.Mapping[str, t.Any]]) -> dict[str, str]:
@@ -121,15 +123,16 @@ class _Anchors(html.parser.HTMLParser):
     def __init__(self, base: str) -> None:
         super().__init__()
         self.base = base
-        self.found: list[tuple[str, str | None, None]] = []
+        self.found: list[tuple[str, str | None, None, str | None]] = []
 
     def handle_starttag(self, tag: str, attrs: t.Sequence[tuple[str, str | None]]) -> None:
-        target = dict(attrs).get("href") or ""
+        values = dict(attrs)
+        target = values.get("href") or ""
         if tag == "base":
             self.base = urllib.parse.urljoin(self.base, target)
         elif tag == "a":
             sha256 = re.search(r"[#&]sha256=([0-9a-fA-F]{64})(?:&|$)", target)
-            self.found.append((target, sha256 and sha256[1], None))
+            self.found.append((target, sha256 and sha256[1], None, values.get("data-requires-python")))
 
 
 def read_page(text: str, url: str) -> list[Link]:
@@ -137,19 +140,20 @@ def read_page(text: str, url: str) -> list[Link]:
 
     :param url: the URL of the page, the base for relative links; its credentials also apply to links to its server.
     """
-    rows: t.Iterable[tuple[t.Any, t.Any, t.Any]] = []
+    rows: t.Iterable[tuple[t.Any, ...]] = []
     base = url
     # html.parser raises AssertionError for an unknown marked section.
     with contextlib.suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError, AssertionError):
         if text.startswith("{"):
             files = json.loads(text)["files"]
-            rows = [(row["url"], (row.get("hashes") or {}).get("sha256"), row.get("size")) for row in files]
+            names = "size", "requires-python"
+            rows = [(row["url"], (row.get("hashes") or {}).get("sha256"), *map(row.get, names)) for row in files]
         else:
             anchors = _Anchors(url)
             anchors.feed(text)
             rows, base = anchors.found, anchors.base
     page, schemes, links = urllib.parse.urlsplit(url), ["file", "http", "https"], []
-    for target, sha256, size in rows:
+    for target, sha256, size, python in rows:
         with contextlib.suppress(ValueError, TypeError):
             parts = urllib.parse.urlsplit(urllib.parse.urljoin(base, target))
             file = urllib.parse.unquote(parts.path.rpartition("/")[2])
@@ -158,5 +162,6 @@ def read_page(text: str, url: str) -> list[Link]:
             if (parts.scheme, parts.netloc) == (page.scheme, page.netloc.rpartition("@")[2]):
                 parts = parts._replace(netloc=page.netloc)
             pin = sha256.lower() if sha256 and re.fullmatch("[0-9a-fA-F]{64}", sha256) else None
-            links.append(Link(file, parts._replace(fragment="").geturl(), pin, size if isinstance(size, int) else None))
+            size, python = size if isinstance(size, int) else None, python if isinstance(python, str) else None
+            links.append(Link(file, parts._replace(fragment="").geturl(), pin, size, python))
     return links

@@ -301,7 +301,7 @@ def _without_sonames(
     known = {name: providers.provider(name, device.machine, device.cuda) for name in missing}
     torch = sorted(name for name in missing if known[name].role == "python_env")
     if torch:
-        yield report("perhaps", "soname", f"it needs {', '.join(torch[:4])} of PyTorch, but does not require it.")
+        yield report("perhaps", "soname", f"it needs {', '.join(torch[:4])} of PyTorch, which was not read.")
     rest = {name: users for name, users in sorted(missing.items()) if name not in torch}
     if rest:
         broken = [library["path"] for users in rest.values() for library in users]

@@ -83,6 +83,19 @@ def test_a_package_without_a_usable_wheel_is_not_a_yes(tmp_path: Path) -> None:
     assert "cp310" in results["older"]["table"]
 
 
+def test_release_whose_metadata_refuses_the_python_is_a_no(tmp_path: Path) -> None:
+    index = PackageIndex()
+    try:
+        # uv takes the source in spite of the upper bound, and pip does not.
+        index.add("bound", "0.58.1", tag="cp311-cp311-manylinux2014_aarch64", python=">=3.8,<3.12")
+        index.files["/simple/bound/"] += f'<a href="/files/bound-0.58.1.tar.gz#sha256={"a" * 64}">s</a>'.encode()
+        result = inspect(tmp_path, "bound==0.58.1", index_url=index.simple)
+    finally:
+        index.close()
+    assert (result["verdict"], [finding["kind"] for finding in result["findings"]]) == ("no", ["python"])
+    assert "refuses Python 3.12 (Requires-Python >=3.8,<3.12)" in result["table"]
+
+
 def test_package_without_a_wheel_does_not_hide_the_others(tmp_path: Path) -> None:
     (tmp_path / "source-1.0.tar.gz").write_bytes(b"")
     write_wheel(tmp_path, "plain", "1.0", {"plain.py": ""})
