@@ -453,10 +453,11 @@ keys =
     Unable to locate package
     has no installation candidate
 pattern =
-    Unable to locate package (\S+)
+    Unable to locate package (\S+(?: \S+)*)
     Package '?([^\s']+)'? has no installation candidate
 every = yes
 values =
+    advice of found: \S+ \S => give each name as a word of its own: here several were quoted together
     advice of found: lib(?:asound2|glib2\.0-0|gtk-3-0|cups2|atk1\.0-0|aio1|curl4|ssl3|event-2\.1-7)$ => its name ends in
     + t64 in Ubuntu 24.04 (libasound2t64)
     advice of found: nvidia-container(?:-runtime)?$ => the package is nvidia-container-toolkit now, of NVIDIA's own
@@ -522,7 +523,7 @@ keys =
     Failed to fetch
     Err:
 pattern =
-    Failed to fetch (?P<url1>\S+) +(?P<why1>[^\[\n]*[^\[\s])
+    Failed to fetch (?P<url1>[a-z+]+:\S+) +(?P<why1>[^\[\n]*[^\[\s])
     ^Err:\d+ (?P<url2>\S+)[^\n]*\n +(?P<why2>(?:\d{3} |Could not |Cannot initiate|Connect|Temporary failure|Unable to co
     +nnect)[^\[\n]*[^\[\s])
 values =

@@ -108,6 +108,16 @@ cause = The compiler does not know {found}: {why}.
 remedy = {advice}.
 source = saleyn/erlexec#175
 
+[headers-mixed]
+keys = fatal error:
+pattern =
+    (?P<outer>/usr/(?:local/)?include/[\w./+-]+):\d+:\d+: fatal error: (?P<inner>(?:bits|gnu|asm|sys)/\S+): No such
+cause = The compiler is not the system's own (conda's, or one for another machine), and was given the system's headers:
+    {outer} includes {inner}, which lies where only the system's gcc looks.
+remedy = Build with the system's compiler (CC=/usr/bin/gcc CXX=/usr/bin/g++), or take -I/usr/include out of CFLAGS and
+    CPATH and install the library from conda-forge.
+source = automatika-robotics/emos#12
+
 [missing-header]
 keys =
     .h: No such file

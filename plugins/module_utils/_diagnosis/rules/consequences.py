@@ -375,12 +375,16 @@ keys =
     Could not build wheels for
     Failed to build installable
     metadata-generation-failed
+    returned non-zero exit status
+    failed with exit
 pattern =
     make(?:\[\d+\])?: \*\*\* \[(?P<what1>(?:Makefile|CMakeFiles)[^\]\n]*)\] Error \d+
     (?P<what2>CMake configuration failed)
     (?P<what3>Could not build wheels for [\w.-]+)
     (?P<what5>Failed to build installable wheels for some \S+ based projects \([^)\n]{1,80}\))
     (?P<what4>metadata-generation-failed)
+    Command '(?P<what6>\['(?:\S*/)?(?:ninja|cmake|make)'[^\n]{0,80}) returned non-zero exit status
+    command '(?P<what7>(?:\S*/)?[\w-]*(?:gcc|g\+\+|cc|clang|c\+\+|nvcc))' failed with exit (?:status|code)
 cause = A build ended ({what}), and this log does not have the line that says why.
 remedy = Run it again with one job and all output, so that the failure stands last: make -j1 VERBOSE=1, ninja -v -j1, or
     for a package pip install -v --no-cache-dir NAME; the first line with error: counts.
@@ -480,8 +484,8 @@ remedy = If it is memory, lower --mem-fraction-static or --cuda-graph-max-bs; if
     --attention-backend (triton or flashinfer); --disable-cuda-graph tells which.
 
 [ninja-no-file]
-keys = loading 'build.ninja'
-pattern = loading 'build\.ninja': ([^\n]+)
+keys = ninja: error: loading '
+pattern = ninja: error: loading '\S+\.ninja': ([^\n]+)
 cause = The build directory has no build.ninja: CMake did not finish.
 remedy = See CMake's output above; if it shows no error, delete the build directory (rebuild=true of a unit).
 

@@ -85,6 +85,15 @@ remedy = Check the fabric (role fabric): the cable, one MTU on both sides, and t
     address (show_gids, NCCL_IB_GID_INDEX); ib_write_bw tests the same way without NCCL.
 source = NVIDIA/nccl#426
 
+[ucx-transport-missing]
+keys = are not available, please use one or more of
+pattern =
+    transports? (?P<what>'[^\n]{1,120}?) (?:is|are) not available, please use one or more of: (?P<have>[^\n]{1,200})
+cause = The UCX in use has no transport {what}, only {have}.
+remedy = Use a UCX that was built with it (./configure --with-cuda=/usr/local/cuda --with-verbs --enable-mt; ucx_info -d
+    lists what one has), first on LD_LIBRARY_PATH, with libcuda.so.1 there (--gpus all), or name what it has in UCX_TLS.
+source = LMCache/LMCache#605
+
 [rdma-completion-refused]
 keys = Got completion
 pattern = Got completion (?:from peer \S+ )?with (?:error |status=(?:IBV_WC_\w+\()?)(?P<status>[1246]|9|1[01])\b
