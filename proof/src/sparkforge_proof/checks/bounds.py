@@ -10,6 +10,7 @@ may be subnormal. Inputs are drawn in the tested format, so they are exactly the
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import typing as t
 
@@ -137,27 +138,35 @@ def captured(function: t.Callable[[], t.Any]) -> tuple[t.Any, t.Any]:
 
 def warm_up(function: t.Callable[[], t.Any]) -> None:
     """Call a function twice on another stream, so that it allocates and compiles all that it needs for a capture."""
-    side = torch.cuda.Stream()
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
+    with another_stream():
         for _unused in range(2):
             function()
-    torch.cuda.current_stream().wait_stream(side)
 
 
 @contextlib.contextmanager
-def one_thread() -> t.Iterator[None]:
-    """Use one thread to compute a reference that consists of many small steps.
+def another_stream() -> t.Iterator[None]:
+    """Compute on another stream, which first waits for the current one; afterwards, the current one waits for it."""
+    here, side = torch.cuda.current_stream(), torch.cuda.Stream()
+    side.wait_stream(here)
+    with torch.cuda.stream(side):
+        yield
+    here.wait_stream(side)
 
-    With several threads on busy cores, each step waits for the slowest thread, which has taken a hundred times as long.
-    Run the tested operation in this context only to test it with one thread.
-    """
+
+@contextlib.contextmanager
+def threads(count: int) -> t.Iterator[None]:
+    """Temporarily use this many threads."""
     before = torch.get_num_threads()
-    torch.set_num_threads(1)
+    torch.set_num_threads(count)
     try:
         yield
     finally:
         torch.set_num_threads(before)
+
+
+#: Compute a reference that consists of many small steps: with several threads on busy cores, each step waits for the
+#: slowest thread, which has taken a hundred times as long. Run the tested operation so only to test it with one thread.
+one_thread = functools.partial(threads, 1)
 
 
 def allow_tf32(module: t.Any, allowed: bool) -> t.ContextManager[None]:

@@ -11,7 +11,7 @@ import platform
 import re
 import typing as t
 
-from ..bounds import on_the_host, torch
+from ..bounds import another_stream, on_the_host, threads, torch
 from . import operator_bounds, variants
 from .conditions import (
     DRAWN,
@@ -92,19 +92,11 @@ def _forward_only(results: list[torch.Tensor] | None) -> Computed | None:
     return None if results is None else Computed(results, [], 0.0)
 
 
-@contextlib.contextmanager
-def _threads(device: str, count: str) -> t.Iterator[None]:
+def _threads(device: str, count: str) -> t.ContextManager[None]:
     """Compute with this many threads; on a GPU, "1" means another stream, and "3" a CUDA graph (see :func:`call`)."""
     if device == "cuda":
-        with on_a_stream(count == "1"):
-            yield
-        return
-    before = torch.get_num_threads()
-    torch.set_num_threads(int(count) if count.isdigit() else before)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
+        return another_stream() if count == "1" else contextlib.nullcontext()
+    return threads(int(count)) if count.isdigit() else contextlib.nullcontext()
 
 
 def _autocast(device: str, mode: str) -> t.ContextManager[t.Any]:
@@ -399,16 +391,3 @@ def _label(operator: Operator, row: t.Mapping[str, str]) -> str:
     counts = on_gpu if operator.gpu else {"1": "1 thread", "3": "3 threads"}
     conditions = [counts.get(value, value).replace(" twice", "") for value in values]
     return ", ".join([operator.name, *conditions])
-
-
-@contextlib.contextmanager
-def on_a_stream(is_side: bool) -> t.Iterator[None]:
-    """Compute on a separate stream; the current stream waits for it afterwards."""
-    if not is_side:
-        yield
-        return
-    here, side = torch.cuda.current_stream(), torch.cuda.Stream()
-    side.wait_stream(here)
-    with torch.cuda.stream(side):
-        yield
-    here.wait_stream(side)

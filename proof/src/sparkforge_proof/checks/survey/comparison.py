@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import dataclasses
 import random
 import typing as t
 
 from ...check import is_full
-from ..bounds import on_the_host, torch
+from ..bounds import another_stream, on_the_host, torch
 from . import calls, conditions
 from .conditions import PLAIN, Operator, is_differentiable
 from .rounding import Computed, compute, leaves, one_line, seed_of, tensors, worst_errors
@@ -207,8 +208,8 @@ def _compare_repeats(outcome: Survey, operator: Operator, sample: t.Any) -> None
     made: list[list[torch.Tensor]] = []
     try:
         for call in range(REPEATS):
-            # The last call uses another stream.
-            with torch.no_grad(), calls.on_a_stream(operator.gpu and call == REPEATS - 1):
+            is_last = operator.gpu and call == REPEATS - 1
+            with torch.no_grad(), another_stream() if is_last else contextlib.nullcontext():
                 value = operator.entry(sample.input, *sample.args, **sample.kwargs)
                 made.append(tensors(sample.output_process_fn_grad(value)))
         count = len(made[0])

@@ -171,14 +171,6 @@ def all_modules(context: Context) -> Measured:
 
 # -- optimisers
 
-#: The optimisers that are not compared, with the reasons.
-OPTIMIZERS_LEFT_OUT = {
-    "LBFGS": "it searches its step by losses, and rounding changes the search",
-    "Muon": "it orthogonalises its step in bfloat16, whatever the weights' format",
-    "SparseAdam": "it accepts only sparse gradients",
-}
-
-
 #: The factor on a weight's bound if the device computes terms that depend on the step's number: RAdam subtracts float32
 #: numbers that are 400 times as large as their difference.
 ON_THE_DEVICE = 4.0
@@ -200,7 +192,7 @@ def all_optimizers(context: Context) -> Measured:
     gradients[0] = [first + first.sign() * weight.abs() for first, weight in zip(gradients[0], weights)]
     refused, left_out = 0, 0
     for info in _listed("common_optimizers", "optim_db"):
-        if info.name in OPTIMIZERS_LEFT_OUT:
+        if info.name in operator_bounds.LEFT_OUT:
             left_out += 1
             continue
         ways: list[dict[str, bool]] = [{"foreach": False}, {"foreach": True}]
