@@ -524,7 +524,8 @@ keys =
     Err:
 pattern =
     Failed to fetch (?P<url1>[a-z+]+:\S+) +(?P<why1>[^\[\n]*[^\[\s])
-    ^Err:\d+ (?P<url2>\S+)[^\n]*\n +(?P<why2>(?:\d{3} |Could not |Cannot initiate|Connect|Temporary failure|Unable to co
+    ^Err:\d+ (?P<url2>\S+)(?P<foreign> \S+ i386 Packages)?[^\n]*\n +(?P<why2>(?:\d{3} |Could not |Cannot
+    + initiate|Connect|Temporary failure|Unable to co
     +nnect)[^\[\n]*[^\[\s])
 values =
     advice of url: https?://nvidia\.github\.io/\S+/(?:ubuntu|debian|stable/\w+)\d => NVIDIA gave up the directories
@@ -534,6 +535,8 @@ values =
     + amd64
     + alone: those for arm64 are in ubuntu-ports (http://ports.ubuntu.com/ubuntu-ports/, or a mirror's path
     + /ubuntu-ports/); correct the sources in /etc/apt
+    advice of foreign: . => That repository has no packages for i386, which this host does not need: sudo dpkg
+    + --remove-architecture i386
     advice of url: \S+/ubuntu-ports/dists/\S+/binary-(?:amd64|i386) => ubuntu-ports has no packages for that
     + architecture,
     + which this host does not need: sudo dpkg --remove-architecture i386 (or amd64), or limit the source
@@ -637,22 +640,6 @@ cause = apt did its own work; a command that another package lets run with it fa
 remedy = {advice}.
 source = moby/moby#43595
 
-[apt-helper-died]
-keys =
-    received signal
-    received a segmentation fault
-    has died unexpectedly
-    exited unexpectedly
-pattern =
-    E: Sub-process (?P<program1>\S+) (?P<why1>received (?:signal \d+|a segmentation fault)|exited unexpectedly)
-    E: Method (?P<program2>\S+) (?P<why2>has died unexpectedly)
-uncertain = yes
-cause = apt's helper {program} ended by itself ({why}): memory or the disk is full, a library in LD_LIBRARY_PATH or
-    /usr/local stands in front of the system's, or its package is damaged.
-remedy = Look at df -h, free -h and the kernel's log (segfault, Out of memory); unset LD_LIBRARY_PATH and LD_PRELOAD,
-    remove /var/lib/apt/lists/* and repeat; then install apt, dpkg and their libraries again (--reinstall).
-source = https://github.com/Debian/apt/blob/main/apt-pkg/acquire-worker.cc
-
 [dpkg-refused]
 keys =
     dpkg: error:
@@ -721,12 +708,21 @@ remedy = Upgrade that kernel and its modules together with the driver (sudo apt 
     newer driver comes from another source than the kernel (apt-cache policy {part}): take both from one.
 
 [apt-unmet-architecture]
-keys = :amd64
+keys =
+    :amd64
+    :armhf
+    :i386
+    :arm64 : Depends
 pattern =
-    (?:^|dependencies:) *(?P<package>[\w.+-]+):amd64 ?: (?:Pre-?)?Depends: (?P<need>[^\n]+?) but [^\n]*
-cause = {package} is a package for amd64, and this host is another (arm64): apt has no {need} for that here.
-remedy = Download the package's file for arm64, if the vendor has one, and remove the architecture again if it was added
-    (sudo dpkg --remove-architecture amd64).
+    (?:^|dependencies:) *(?P<package>[\w.+-]+):(?P<architecture>amd64|armhf|i386|arm64) ?: (?:Pre-?)?Depends:
+    + (?P<need>[^\n]+?) but [^\n]*
+values =
+    host of architecture: arm64 => amd64
+    host of architecture: . => arm64
+cause = {package} is a package for {architecture}, and this host is another ({host}): apt has no {need} for that here.
+remedy = Download the package's file for {host}, if the vendor has one, and remove the architecture again if it was
+    added (sudo dpkg --remove-architecture {architecture}).
+source = Chia-Network/chia-blockchain#13820
 
 [apt-unmet-release]
 keys = Depends:

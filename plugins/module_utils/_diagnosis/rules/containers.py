@@ -343,8 +343,12 @@ remedy = Use an image or a tag that has {need} (docker manifest inspect lists it
 source = docker/for-linux#105
 
 [low-level-runtime-missing]
-keys = no runtime binary found from candidate list
-pattern = no runtime binary found from candidate list: \[(?P<candidates>[^\]\n]+)\]
+keys =
+    no runtime binary found from candidate list
+    find runc path: exec:
+pattern =
+    find runc path: exec: '(?P<candidates2>\w+)'
+    no runtime binary found from candidate list: \[(?P<candidates>[^\]\n]+)\]
 cause = NVIDIA's container runtime found none of the programs that start a container ({candidates}) on its PATH.
 remedy = Install runc (apt install runc, or the package containerd.io, which brings it) where Docker itself runs, or
     name its path in /etc/nvidia-container-runtime/config.toml (runtimes = ["/usr/bin/runc"]).

@@ -434,10 +434,12 @@ source = NVIDIA/open-gpu-kernel-modules#1230
 
 [driver-gpu-unsupported]
 keys =
+    only ready for use on Data Center GPUs
     requires use of the NVIDIA open kernel modules
     installed in this system is not supported by
     NVIDIA kernel open modules
 pattern =
+    (only ready for use on Data Center GPUs)
     (requires use of the NVIDIA open kernel modules)
     NVRM: installed in this system is not supported by the[^\n]*\n[^\n]*NVIDIA (?P<version>[\d.]+) driver release
 cause = The NVIDIA driver that was loaded does not drive this GPU: it is the proprietary one, or older than the GPU[
@@ -899,6 +901,9 @@ source = https://docs.nvidia.com/deploy/nvidia-smi/index.html
 
 [nvrm-startup-failed]
 keys =
+    Cannot initialize GSP firmware
+    bootstrap riscv/gsp
+    failed to execute Booter
     rm_init_adapter failed
     nvidia_open_deferred failed
     failed to copy vbios
@@ -913,7 +918,8 @@ keys =
     Failed to initialize the NVIDIA GPU at
     Failed to initialize the NVIDIA kernel module
 pattern =
-    NVRM: [^\n]*?(?P<why1>rm_init_adapter failed|nvidia_open_deferred failed|failed to copy vbios to system
+    NVRM:? [^\n]*?(?P<why1>Cannot initialize GSP firmware RM|cannot bootstrap riscv/gsp|failed to execute
+    + Booter|rm_init_adapter failed|nvidia_open_deferred failed|failed to copy vbios to system
     + memory|Cannot attach gpu|request_mem_region failed|BIOS may have misconfigured your GPU|GSP-FMC reported an
     + error[^\n]*)
     nvidia \S+: (?P<why2>probe with driver nvidia failed with error -\d+|Unable to change power state from D3cold to

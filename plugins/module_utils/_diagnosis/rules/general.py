@@ -346,6 +346,8 @@ values =
     advice of path: /(?:dev|proc/driver)/nvidia => The driver's module is not loaded here, or the container was
     + started without the GPU: make nvidia-smi work on the host (sudo nvidia-modprobe -u -c 0 makes the device files),
     + and start the container with --gpus all
+    advice of path: /var/lib/(?:docker|containerd)/ => The engine's store of images lost it, as after a full disk or
+    + another clean-up: restart the engine, docker builder prune, and build or pull again
     advice of path: /dev/ => Load the driver of that device or plug it in; a container needs it by --device
     advice of path: /(?:proc|sys)/ => This kernel does not have it now: its module is not loaded (modprobe), or a
     + container hides it
