@@ -939,29 +939,6 @@ cause = The NVIDIA driver could not start the GPU ({why}).
 remedy = {advice}.
 source = NVIDIA/open-gpu-kernel-modules#1230
 
-[display-driver-trouble]
-keys =
-    [nvidia-drm]
-    nvidia-modeset: ERROR
-    (EE) Failed to load module "nvidia"
-pattern =
-    \[nvidia-drm\][^\n]*?(?P<why1>Failed to (?:get memory pages|allocate NVKMS memory|grab modeset ownership|map
-    + NvKmsKapiMemory)|Flip event timeout)
-    nvidia-modeset: ERROR: GPU:\d+: (?P<why2>Failed (?:to query display engine|detecting connected display)[^\n:]*)
-    (?P<why3>Failed to load module 'nvidia' \([^)\n]*\))
-values =
-    advice of why: .*grab => Another session or program has the display: end it (a second desktop, a console)
-    advice of why: Failed to load => Install the driver's X part (xserver-xorg-video-nvidia of the branch), or remove
-    + the xorg.conf that names nvidia
-    advice of why: .*(?:memory|map) => The driver found no memory for a window or frame: free memory (on a GB10 it is
-    + the host's) or restart the desktop; a server needs no desktop (sudo systemctl set-default multi-user.target)
-    advice of why: . => Restart the desktop, check the screen's cable, and take a newer driver; programs without a
-    + screen are not concerned
-uncertain = yes
-cause = The display's part of the NVIDIA driver had a failure ({why}).
-remedy = {advice}.
-source = NVIDIA/open-gpu-kernel-modules#1170
-
 [gpu-setting-not-supported]
 keys =
     is not supported for GPU

@@ -158,20 +158,6 @@ cause = The PCIe device {device} lost its link or got no room on the bus ({why})
 remedy = {advice}.
 source = https://docs.kernel.org/PCI/pcieaer-howto.html
 
-[memory-module-error]
-keys =
-    UE Multi-bit
-    UE on
-    UE memory
-    Memory failure: 0x
-pattern =
-    (EDAC \w+: \d+ UE [^\n]{3,60})
-    (Memory failure: 0x\w+: [^\n]{3,80})
-cause = The host's memory has an error that could not be corrected ({found}).
-remedy = Save your data, restart the host, test the memory (memtester, the vendor's diagnosis), and have it replaced
-    if it comes back: a Spark's is soldered, so the vendor does.
-source = https://docs.kernel.org/admin-guide/RAS/main.html
-
 [device-firmware-missing]
 keys =
     Direct firmware load for

@@ -425,15 +425,11 @@ keys =
     ailed to run update on reboot
     CapsuleApp: failed
     Could not apply capsule
-    failed to wait for detach
-    OnlyTrusted=false
-    failed to update bootorder
     but shim isn't installed
     ESP partition or a ESP
     requires AC power
     Battery level is too low
     No detected devices
-    in legacy BIOS mode
     No upgrades for device
     sufficient space, required
     Failed to obtain auth
@@ -447,11 +443,9 @@ keys =
     failed to write data to efivarfs
     when not on AC power
 pattern =
-    (?P<why12>(?:Could not apply capsules?(?: update)?: [\w ]+|failed to wait for detach[\w ]*|firmware signature
-    + missing or not trusted|failed to update bootorder|shim isn't installed|ESP partition or a ESP mount point not
-    + found|requires AC power|Battery level is too low|No detected devices|can not be updated in legacy BIOS mode|No
-    + upgrades for
-    + device|does not have sufficient space, required [\d. MB]+))
+    (?P<why12>(?:Could not apply capsules?(?: update)?: [\w ]+|shim isn't installed|ESP partition or a ESP mount point
+    + not found|requires AC power|Battery level is too low|No detected devices|No upgrades for device|does not have
+    + sufficient space, required [\d. MB]+))
     (?P<why10>Failed to obtain auth[^\n]*)
     (?P<why11>No updatable devices)
     (?P<why9>Failed to download metadata for \w+)
@@ -467,17 +461,12 @@ values =
     advice of why: Could => The firmware itself refused the capsule at the start: see that the boot entry Linux
     + Firmware Updater and the EFI partition (fwupdx64.efi, fwupdaa64.efi) are there and not full, run the vendor's
     + own updater or its EFI shell, and clear old entries (efibootmgr)
-    advice of why: failed to wait => Plug the device into the host itself, without a hub, and repeat
-    advice of why: firmware sig => Take the firmware of the vendor's own remote (fwupdmgr get-remotes, refresh), as
-    + this file is not signed
-    advice of why: failed to update => Boot in UEFI mode with efivarfs mounted and writable; see efibootmgr -v
     advice of why: shim => Install shim-signed and grub's signed package (sudo apt install --reinstall shim-signed),
     + or switch Secure Boot off for the update
     advice of why: ESP|does => Mount the EFI partition (/boot/efi) and free it (old kernels' or Windows' capsules), or
     + name it: fwupdmgr --esp-path, EspLocation in fwupd.conf
     advice of why: (?:req|Batt) => Connect the power supply, and try again
     advice of why: No (?:det|upg) => Nothing is to be done: there is no newer firmware, or no device that fwupd knows
-    advice of why: can not => Start the host in UEFI mode
     advice of why: Failed to obtain => Run it with sudo: over ssh nobody can be asked for the password
     advice of why: No updatable => There is nothing for it to do: fwupdmgr get-devices lists what it sees, and the
     + vendor's own updater (DGX Dashboard) brings the rest
