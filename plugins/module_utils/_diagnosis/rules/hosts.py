@@ -602,22 +602,6 @@ cause = ssh does not do it[ ({file}, line {line})]: {why}.
 remedy = {advice}.
 source = https://man.openbsd.org/ssh_config
 
-[sshd-login-refused]
-keys =
-    not allowed because
-pattern =
-    User (?P<user1>\S+)(?: from \S+)? not allowed because (?P<why1>[^\n]+)
-values =
-    advice of why: .*shell => Install that shell, or give the account one that is there (sudo chsh -s /bin/bash NAME;
-    + /etc/shells)
-    advice of why: .*(?:Allow|Deny|listed) => Add the account or its group to AllowUsers or AllowGroups in
-    + /etc/ssh/sshd_config, and reload ssh
-    advice of why: .*locked => Unlock it (sudo usermod -U NAME), or set a password
-    advice of why: . => Correct its account, group or address in /etc/ssh/sshd_config, and reload ssh
-cause = The ssh server refused a login[ of {user}]: {why}.
-remedy = {advice}.
-source = https://man.openbsd.org/sshd_config
-
 [ssh-cut-at-once]
 keys =
     Connection closed by

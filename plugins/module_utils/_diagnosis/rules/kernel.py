@@ -158,21 +158,6 @@ cause = The PCIe device {device} lost its link or got no room on the bus ({why})
 remedy = {advice}.
 source = https://docs.kernel.org/PCI/pcieaer-howto.html
 
-[device-firmware-missing]
-keys =
-    Direct firmware load for
-    Unable to load firmware
-    firmware: failed to load
-pattern =
-    Direct firmware load for (?P<file1>(?!regulatory|nvidia/)\S+) failed with error (?P<code1>-\d+)
-    (?:Unable to load firmware|firmware: failed to load) (?P<file2>(?!regulatory|nvidia/)\S+) \((?P<code2>-\d+)\)
-uncertain = yes
-cause = A driver asked for its firmware {file}, which is not there (error {code}); many drivers then take an older one
-    or work without it.
-remedy = If that device does not work, update linux-firmware (sudo apt install --reinstall linux-firmware; sudo
-    update-initramfs -u), and reboot; if it works, leave it.
-source = https://docs.kernel.org/driver-api/firmware/index.html
-
 [unit-not-started]
 keys =
     Failed at step
