@@ -356,10 +356,15 @@ def _form(name: str) -> str:
 
 
 def _survey_some(
-    chosen: t.Mapping[str, t.Sequence[str]], device: str, form: str, *arguments: t.Any, **keywords: t.Any
+    chosen: t.Mapping[str, t.Sequence[str]],
+    context: t.Any,
+    form: str,
+    factor: float,
+    only: t.Collection[str] | None = None,
+    **keywords: t.Any,
 ) -> t.Any:
-    """Survey only these operators in a format."""
-    return _ORIGINAL_SURVEY(device, form, *arguments, **{**keywords, "only": chosen[form]})
+    """Survey these operators in a format instead of those of today."""
+    return _ORIGINAL_SURVEY(context, form, factor, chosen[form], **keywords)
 
 
 def _only(name: str) -> list[t.Any]:

@@ -44,7 +44,7 @@ print(json.dumps(found))
 def judged(
     healthy: Environment,
     tmp_path: Path,
-    calls: dict[str, list[str]],
+    calls: dict[str, Any],
     faults: dict[str, Any],
     more: str = "",
     **job: Any,
@@ -89,6 +89,12 @@ def test_faulty_operator_is_caught(healthy: Environment, tmp_path: Path) -> None
     assert 200 < drawn["faults"] < 300
     assert drawn["same"] and len(drawn["defects"]) > 12 and len(drawn["conditions"]) >= 8
     assert drawn["candidates"] > 1500 and {"aten::cat", "aten::mm", "aten::normal_"} <= set(drawn["targets"])
+
+
+def test_fault_is_caught_by_survey(healthy: Environment, tmp_path: Path) -> None:
+    faults = {"rounded": {"target": "aten::sinh", "operator": "sinh", "defect": "rounding", "amount": 12.0}}
+    results = judged(healthy, tmp_path, {"cpu.survey.float32": {"sinh": ["aten::sinh"]}}, faults)
+    assert list(results["rounded"]["caught"]) == ["cpu.survey.float32"], results["rounded"]
 
 
 def test_repeated_or_correlated_draw_is_caught(healthy: Environment, tmp_path: Path) -> None:
