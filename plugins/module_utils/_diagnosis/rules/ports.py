@@ -184,14 +184,18 @@ source = https://gcc.gnu.org/onlinedocs/gcc/C-Dialect-Options.html
 [half-for-old-gpu]
 keys =
     error: identifier "__h
+    error: identifier "__float
+    error: identifier "atomic
     error: no instance of overloaded function "atomic
     error: no operator "
 pattern =
-    error: identifier '(?P<what1>__h(?:add|sub|mul|fma|max|min|lt|gt|div|exp)\w*)' is undefined
+    error: identifier '(?P<what1>__h(?:add|sub|mul|fma|max|min|lt|gt|div|exp|alf2)\w*|__floats?2\w+|atomic\w+_(?:block
+    +|system))' is undefined
     error: no instance of overloaded function '(?P<what2>atomic\w+)'
     + matches[^\n]*\n[^\n]*(?:__half|__nv_bfloat16|double)
     error: no operator '(?P<what3>[^'\n]+)' matches these operands\n[^\n]*(?:__half|__nv_bfloat16|c10::Half)
-cause = The code for half or double precision ({what}) is compiled for a GPU that is too old for it, or with PyTorch's
+cause = The code for half precision, doubles or atomics ({what}) is compiled for a GPU that is too old for it, or with
+    PyTorch's
     -D__CUDA_NO_HALF_OPERATORS__.
 remedy = Build for your own GPU alone (TORCH_CUDA_ARCH_LIST=12.1, CMAKE_CUDA_ARCHITECTURES=121); if it stays, add
     -U__CUDA_NO_HALF_OPERATORS__ -U__CUDA_NO_HALF_CONVERSIONS__ to nvcc's flags, as newer releases of the extension do.
@@ -230,9 +234,12 @@ keys =
     "__SV
     "__Float
     math-vector.h
-pattern = identifier\s+'(__(?:SV|Float\d+x)\w+)' is undefined
-cause = This nvcc cannot read the C library's headers on aarch64 ({found}): it is older than that of CUDA 12.5, such as
-    the one of Ubuntu's nvidia-cuda-toolkit.
+    "__float128"
+    "__cvta_generic
+    "__nv_tex
+pattern = identifier\s+'(__(?:SV|Float\d+x|float128|cvta_generic|nv_tex)\w*)' is undefined
+cause = This nvcc does not know {found} of the C library's or CUDA's own headers: it is older than they are (on aarch64
+    than CUDA 12.5), such as the one of Ubuntu's nvidia-cuda-toolkit, or two toolkits are mixed.
 remedy = Use the nvcc of CUDA 13 (role cuda_libraries; /usr/local/cuda/bin before /usr/bin on PATH), and remove
     nvidia-cuda-toolkit.
 source = charmplusplus/charm#3998
@@ -277,7 +284,8 @@ pattern =
     Error: (unknown mnemonic '(?:cpuid|rdtsc|pause|mfence|lfence|mov[a-z]+|xgetbv|v[a-z]+ps|vp[a-z]+|crc32[bwlq])')
     Error: (operand \d must be an integer register -- 'mov[^'\n]*%[^'\n]*')
     fatal error: '?((?:imm|x86|emm|xmm|pmm|smm|nmm|tmm|amm|wmm|avx\w{0,20})intrin\.h|cpuid\.h)
-    unrecognized command[- ]line option '(-m(?:avx[\w.]*|s?sse[\w.]*|64|32|fma|bmi2?|f16c|popcnt))'
+    unrecognized command[- ]line option '(-m(?:avx[\w.]*|s?sse[\w.]*|64|32|fma|bmi2?|f16c|popcnt|aes|pclmul|ssse3|sha|
+    +adx|lzcnt|rdrnd|movbe))'
     unsupported option '(-m[^'\n]+)' for target 'aarch64
     (requires SSE\d?)
     (?:bad|unknown) value '(x86-64[^'\n]*|haswell|skylake[^'\n]*|znver\d)'

@@ -172,14 +172,12 @@ keys =
     error: can't copy '
     error: package directory '
     setup command:
-    CMake executable
-    must be installed to build
     No file/folder found for package
     CandidateNotFound
 pattern =
     ^\W{0,20}(?:[\w.]+(?:Error|Exception|Found): |\[\w+\]: )*((?:error: can't copy '|error: package directory '|error
-    + in \S+ setup command:|Cannot find CMake executable|CMake must be installed to build|(?:The current project could
-    + not be installed: )?No file/folder found for package|Unable to find candidates for)[^\n]*)
+    + in \S+ setup command:|(?:The current project could not be installed: )?No file/folder found for package|Unable
+    + to find candidates for)[^\n]*)
 values =
     advice of found: error: can't => The build before did not make that file: look above for its own error
     advice of found: error: package => Clone it completely (submodules too), and run it where setup.py is
@@ -187,7 +185,6 @@ values =
     + setuptools<58 without build isolation
     advice of found: error in => The package's requirement is written wrongly, and newer setuptools refuse it: take a
     + newer release, or setuptools<66 for its build (PIP_CONSTRAINT)
-    advice of found: .*CMake => Install CMake (pip install cmake ninja, or apt install cmake)
     advice of found: .*No file => Name the package (packages, with include = the directory), COPY the source, or
     + install the dependencies alone (poetry install --no-root)
     advice of found: . => Check the name and the source that pyproject.toml gives it; there may be no file of it for
@@ -215,6 +212,7 @@ keys =
     Unrecognized option: '
     compiled by an incompatible version
     revspec '
+    object not found - no match
     failed to find branch
     failed to find tag
     authentication methods succeeded
@@ -227,8 +225,8 @@ pattern =
     + did not match any packages|(?:the package|none of the) [^\n]*(?:contain this feature|contains (?:these|this)
     + feature)|failed to verify the checksum of|multiple packages link to native library|could not execute process
     + '[^\n]*never executed|Unrecognized option: '|found crate '[^'\n]+' compiled by|revspec '[^'\n]+' not
-    + found|failed to find (?:branch|tag) '|no authentication methods succeeded|rustc interrupted by|ort does not
-    + provide prebuilt)[^\n]*)
+    + found|failed to find (?:branch|tag) '|object not found - no match|no authentication methods succeeded|rustc
+    + interrupted by|ort does not provide prebuilt)[^\n]*)
 values =
     advice of found: no targets => The crate's sources are not there: clone it completely, in a Dockerfile COPY src too
     advice of found: failed to (?:read|load) => That member or path dependency is not there: clone the complete
@@ -249,49 +247,16 @@ values =
     advice of found: found crate => Run cargo clean: the target directory is of another rustc
     advice of found: (?:revspec|failed to find) => That commit, branch or tag is gone: run cargo update -p NAME, or
     + name one that the repository has
+    advice of found: object => Remove the cached copy of that repository (uv cache clean; ~/.cargo/git) and fetch it
+    + again, with a newer uv or cargo
     advice of found: no auth => Let git do it (export CARGO_NET_GIT_FETCH_WITH_CLI=true), with a login for that
     + repository
     advice of found: rustc => Give its threads more stack (RUST_MIN_STACK=16777216) and fewer jobs (cargo build -j 2)
     advice of found: . => Build ONNX Runtime for this machine and let ORT_LIB_LOCATION, or with the feature
     + load-dynamic ORT_DYLIB_PATH, name it; or go without that feature
-cause = cargo or rustc refuses it: {found}
+cause = cargo, rustc or git refuses it: {found}
 remedy = {advice}.
 source = https://github.com/rust-lang/cargo/tree/master/src/cargo
-
-[maturin-refuses]
-keys =
-    kind of interpreter
-    Cargo metadata failed
-    Failed to find pip
-    Cannot repair wheel
-    patchelf
-    find any interpreters
-    forbidden librar
-    Failed to copy cargo artifact
-    nsupported Python interpreter
-    symbols from versions
-    cdylib
-pattern =
-    ^\W{0,20}(?:Caused by: )?((?:Cargo metadata failed|Failed to find pip|Cannot repair
-    + wheel|[^\n]{0,60}(?:patchelf[^\n]*(?:not found|install|version))|Python interpreter should be a
-    + kind|[^\n]{0,60}find any interpreters|Your library (?:is not|links)[^\n]*(?:forbidden librar|versioned
-    + symbols)|[^\n]*too-recent symbols|Failed to copy cargo artifact|(?:Unsupported|The given list of) [Pp]ython
-    + interpreter|[^\n]{0,80}(?:crate-type|cdylib)[^\n]*(?:missing|add|lib))[^\n]*)
-values =
-    advice of found: Cargo => Install Rust with rustup and put ~/.cargo/bin on PATH
-    advice of found: Failed to find pip => Run maturin develop --uv, or install pip into the environment
-    advice of found: .*patchelf => Install it (pip install maturin[patchelf])
-    advice of found: Cannot => Put the directory of that library on LD_LIBRARY_PATH during the build, or build with
-    + --auditwheel skip
-    advice of found: .*interpreter => Name the interpreter (maturin build -i python3.12; for a build with --target its
-    + name, not its path), and take a newer maturin for a newer Python
-    advice of found: (?:Your|.*symbols) => Build it in the image of that tag, or for this host alone (--compatibility
-    + linux, --skip-auditwheel); a link to libpython goes away with PyO3's feature extension-module
-    advice of found: . => Give the crate a library for Python ([lib] crate-type = ["cdylib"] in its Cargo.toml), and
-    + name that Cargo.toml with -m
-cause = maturin refuses it: {found}
-remedy = {advice}.
-source = https://github.com/PyO3/maturin/tree/main/src
 
 [compiler-refuses]
 keys =
@@ -299,15 +264,12 @@ keys =
     no input files
     No input files
     Could not open input
-    plugin needed to handle lto
-    ecognise the format of
     : No such file or directory
     no such file or directory: '
 pattern =
     nvcc fatal +: ((?:redefinition of argument|No input files|Could not open input)[^\n;]*)
     (?:fatal error|error): (no input files)
     (?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+): error: (\S+: No such file or directory|no such file or directory: '[^\n]*)
-    ^\S*(?:ar|ld|nm|strip|ranlib): (?:\S+: )?(plugin needed to handle lto|Unable to recogni[sz]e the format of[^\n]*)
 values =
     advice of found: redef => An option is given twice: look at NVCC_APPEND_FLAGS, NVCC_PREPEND_FLAGS, CUDAFLAGS and
     + CMAKE_CUDA_FLAGS beside the build's own
@@ -315,8 +277,6 @@ values =
     + ninja -v)
     advice of found: Could => The directory for temporary files is full or was cleared during the build: let TMPDIR
     + name another one
-    advice of found: plugin => Use gcc-ar, gcc-nm and gcc-ranlib (AR, NM, RANLIB), or build without -flto
-    advice of found: Unable => Use the strip of that target (aarch64-linux-gnu-strip), or build natively
     advice of found: . => The command names a file that is not there: one that the build should have made before
     + (build again with one job), one of a submodule, or a part of a path with a space
 cause = The compiler or linker refuses its command: {found}.
@@ -339,30 +299,25 @@ pattern =
     ^Error: (?P<what2>could not load cache|not a CMake build directory)
 values =
     advice of what: (?:Could not create|Unknown arg|Parse|Generator|No such pre|Could not read) => Correct the command
-    + line (cmake --help lists the generators, cmake --list-presets the presets)
-    advice of what: Cannot specify => That target is not made with these options: switch on the part that makes it, or
-    + take sources of one release
-    advice of what: (?:No SOURCES|Cannot determine link) => The list of its sources is empty: clone the project with
-    + its submodules, and enable the language that they are in
+    + line (cmake --help, cmake --list-presets)
+    advice of what: Cannot specify => That target is not made with these options: take sources of one release
+    advice of what: (?:No SOURCES|Cannot determine link) => Its list of sources is empty: clone the submodules
     advice of what: Unknown CMake command .pybind11 => Install pybind11 (pip install pybind11), and give
     + -Dpybind11_DIR=$(python3 -m pybind11 --cmakedir)
-    advice of what: Unknown CMake => The module or package that defines it was not found above: install that package's
-    + development files, and clone the submodules
-    advice of what: (?:file DOWN|Each) => Look at the status below it: run it again where the network reaches the
-    + address; if only the hash differs, the file was cut off (remove it) or replaced (take a newer release)
-    advice of what: add_\w+ cannot => Two parts make one target: leave out the bundled copy or the installed one, and
-    + configure in an empty directory
+    advice of what: Unknown CMake => Install the package that defines it (not found above), and clone the submodules
+    advice of what: (?:file DOWN|Each) => Look at the status below it: the network does not reach it, or if the hash
+    + differs, remove the file (cut off) or take a newer release (replaced)
+    advice of what: add_\w+ cannot => Leave out the bundled copy of that part or the installed one
     advice of what: (?:Error required|CMAKE_) => Install the compiler of that language (build-essential, nvcc on
     + PATH), remove the build directory and configure anew
-    advice of what: (?:Cannot open|Unable|Cannot (?:find|create)) => Build in a directory that this account may write
-    + (mkdir ~/build; cmake -S SOURCE -B ~/build); one from a run with sudo belongs to root
-    advice of what: target_compile.*no known => Remove the build directory, and take a newer CMake: it does not know
-    + what that compiler can do
-    advice of what: target_compile => Take a newer compiler (g++-13: CC and CXX), in an empty directory
+    advice of what: (?:Cannot open|Unable|Cannot (?:find|create)) => Build in a directory that this account may write;
+    + one from a run with sudo belongs to root
+    advice of what: target_compile.*no known => Remove the build directory, and take a newer CMake
+    advice of what: target_compile => Take a newer compiler (CC, CXX)
     advice of what: (?:could|not) => Configure first (cmake -S . -B build), then cmake --build build, from that
     + directory
-    advice of what: [a-z_]+ (?:sub-|req|call) => A variable in that line is empty, mostly since something above was
-    + not found: mend the first such message (-- Could NOT find, NOTFOUND), and configure in an empty directory
+    advice of what: [a-z_]+ (?:sub-|req|call) => A variable in that line is empty: something above was not found (--
+    + Could NOT find, NOTFOUND), which is to be mended first
     advice of what: . => Take sources of one release, and configure in an empty directory
 cause = CMake refuses it: {what}
 remedy = {advice}.
@@ -387,13 +342,12 @@ pattern =
 values =
     advice of found: Meson => Install a newer Meson (pip install -U meson ninja), first on PATH
     advice of found: Program => Install that program (pip install cython, or the apt package of its name)
-    advice of found: (?:Unknown|Value) => Leave the option out, or take the value that this Meson or this release of
-    + the project has (meson configure; pip install -U meson)
+    advice of found: (?:Unknown|Value) => Correct it (meson configure lists them), or take a newer Meson
     advice of found: Python => Install python3-dev, and use the Python of the environment
     advice of found: Neither => Change into the directory with meson.build
     advice of found: Could => Install ninja-build (or pip install ninja)
-    advice of found: (?:Compiler|Exec) => Look at meson-logs/meson-log.txt for the compiler's message: CC, CFLAGS or
-    + LDFLAGS name something that is not there (conda sets them), or build-essential is missing
+    advice of found: (?:Compiler|Exec) => See meson-logs/meson-log.txt: CC, CFLAGS or LDFLAGS (conda sets them) are
+    + wrong, or build-essential is missing
     advice of found: . => Install its development package (apt-file search NAME), and pkg-config
 cause = Meson refuses it: {found}
 remedy = {advice}.
@@ -410,9 +364,8 @@ pattern =
     CMake Error [^\n]*\n\s+The imported target '[^'\n]+' (?P<what5>references the file)\s+'(?P<file5>[^'\n]+)'
     CMake Error [^\n]*\n\s+Imported target '[^'\n]+' (?P<what6>includes non-existent path)\s+'(?P<file6>[^'\n]+)'
 values =
-    advice of what: (?:references|includes) => The package whose …Config.cmake says so was removed in part or moved,
-    + or names the directories of another host: install its development package again, and configure in an empty
-    + directory
+    advice of what: (?:references|includes) => The package whose …Config.cmake says so was removed in part or is of
+    + another host: install its development package again
     advice of file: /usr|/opt => Install the package with that file, headers included, or give the directory that has
     + it (the project's -D…_ROOT or -D…_DIR)
     advice of file: . => Clone the project completely (git submodule update --init --recursive), at the tag that
