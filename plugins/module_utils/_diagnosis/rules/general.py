@@ -231,13 +231,6 @@ cause = The build needs the file {found}, which does not exist and which no rule
 remedy = Use the complete source, with submodules and files that an ignore list may have excluded; if the file existed
     when CMake ran, build in an empty directory (rebuild=true of a unit).
 
-[semaphores-missing]
-keys = synchronize.py
-pattern = synchronize\.py', line \d+, in __init__\n(?:[^\n]*\n){0,4}?OSError: \[Errno 38\] Function not implemented
-cause = Python's multiprocessing has no semaphores here: /dev/shm is not mounted, as in a chroot or a bare container.
-remedy = Mount it (mount -t tmpfs tmpfs /dev/shm; docker run --shm-size=8g, --ipc=host), and run it again.
-source = conda/conda#8297
-
 [process-limit]
 keys =
     Resource temporarily unavailable

@@ -28,13 +28,13 @@ keys =
     cudaGraphGetEdges
     cudaGraphKernelNodeGetAttribute
 pattern =
-    error: [^\n]*?(?:from|type) '?\w+'? (?:to|is incompatible with parameter of type) '?(?P<what1>cudaMemLocation
-    +|CUmemLocation)
+    error: [^\n]*?(?:from|type) '?\w+'? (?:to|is incompatible with parameter of type)
+    + '?(?P<what1>cudaMemLocation|CUmemLocation)
     error: [^\n]*too few arguments[^\n]*(?P<what2>cuCtxCreate)(?:_v\d)?
-    (?P<what3>cu(?:da)?(?:MemPrefetchAsync|MemAdvise|CtxCreate|GraphGetEdges))\b[^\n]*(?:\n[^\n]*){0,3}?error:
-    + (?:too few|argument of type|no suitable constructor)
-    error: (?:too few arguments|no suitable constructor|argument of type)[^\n]*\n[^\n]*\b(?P<what4>cu(?:da)?
-    +(?:MemPrefetchAsync|MemAdvise|CtxCreate|GraphGetEdges))
+    (?P<what3>cu(?:da)?(?:MemPrefetchAsync|MemAdvise|CtxCreate|GraphGetEdges))\b[^\n]*(?:\n[^\n]*){0,3}?error: (?:too
+    + few|argument of type|no suitable constructor)
+    error: (?:too few arguments|no suitable constructor|argument of
+    + type)[^\n]*\n[^\n]*\b(?P<what4>cu(?:da)?(?:MemPrefetchAsync|MemAdvise|CtxCreate|GraphGetEdges))
     note: expected '(?P<what5>CUmemLocation)'
     error: function '(?P<what6>cu(?:da)?(?:MemPrefetchAsync|MemAdvise|CtxCreate|GraphGetEdges)\w*)[^\n]*cannot be called
 cause = CUDA 13 changed the parameters of a function that the source calls ({what}): the source is for CUDA 12.
@@ -45,8 +45,8 @@ source = NVIDIA/stdexec#1619
 [thrust-removed]
 keys = namespace "thrust" has no member
 pattern =
-    namespace 'thrust' has no member (?:class )?'(unary_function|binary_function|identity|not1|not2|optional|t
-    +uple_element)'
+    namespace 'thrust' has no member (?:class )?'(unary_function|binary_function|identity|not1|not2|optional|tuple_ele
+    +ment)'
 cause = CUDA 13's Thrust removed thrust::{found}: the source is for CUDA 12.
 remedy = Use a version of the source for CUDA 13 (which names cuda::std instead), or build with CUDA 12.9.
 source = ajameson/dedisp#6
@@ -72,9 +72,8 @@ source = spack/spack#49958
 [cub-removed]
 keys = namespace "cub" has no member
 pattern =
-    namespace 'cub' has no member (?:class )?'(Sum|Max|Min|Equality|Inequality|Cast\w+|ArgMax|ArgMin
-    +|CountingInputIterator|ConstantInputIterator|TransformInputIterator|DiscardOutputIterator|FpLimits|Mutex|LaneId
-    +|WarpId)'
+    namespace 'cub' has no member (?:class )?'(Sum|Max|Min|Equality|Inequality|Cast\w+|ArgMax|ArgMin|CountingInputIter
+    +ator|ConstantInputIterator|TransformInputIterator|DiscardOutputIterator|FpLimits|Mutex|LaneId|WarpId)'
 cause = CUDA 13's CUB removed cub::{found}: the source is for CUDA 12.
 remedy = Use a version of the source for CUDA 13 (which names cuda::std::plus<>, cuda::maximum<>, cuda::ptx or Thrust's
     iterators instead), or build with CUDA 12.9.
@@ -94,10 +93,9 @@ keys =
 pattern =
     fatal error: '?(thrust/\S*detail/[\w./]+)'?: No such
     error: (?:identifier |use of undeclared identifier )?'(cudaBindTexture\w*|cudaUnbindTexture|cudaThread\w+|cusparse
-    +[SDCZX](?:csr|bsr|hyb|gt)\w+
-    +|__shfl(?:_\w+)?|cudaLaunchCooperativeKernelMultiDevice|cudaProfilerInitialize|cudaFuncSetSharedMemConfig
-    +|cudaDeviceSetSharedMemConfig|npp[a-z]\w+|CUFFT_(?:INCOMPLETE_PARAMETER_LIST|PARSE_ERROR|LICENSE_ERROR))'(?: is
-    + undefined| was not declared|;|$)
+    +[SDCZX](?:csr|bsr|hyb|gt)\w+|__shfl(?:_\w+)?|cudaLaunchCooperativeKernelMultiDevice|cudaProfilerInitialize|cudaFu
+    +ncSetSharedMemConfig|cudaDeviceSetSharedMemConfig|npp[a-z]\w+|CUFFT_(?:INCOMPLETE_PARAMETER_LIST|PARSE_ERROR|LICE
+    +NSE_ERROR))'(?: is undefined| was not declared|;|$)
     error: (texture) is not a template
 cause = This CUDA has no {found} any more: the source was written for an older CUDA.
 remedy = Use a newer release or a fork of the source that was ported to CUDA 12 or 13; an older CUDA cannot compile for
@@ -154,13 +152,10 @@ keys =
     is not a member of
 pattern =
     error: '(?:std::)?(?P<name1>u?int(?:8|16|32|64|ptr|max)_t)' (?:was not declared|has not been declared|does not
-    + name a
-    + type|is not a member|in namespace)
-    error: '(?P<name2>numeric_limits|runtime_error|logic_error|invalid_argument|exchange|string|setw|setprecision|functi
-    +on|unique_ptr|shared_ptr|sort|accumulate|iota|array|mutex|thread|memcpy|strlen|size_t|unordered_map|map|set|vector
-    +|ostringstream|stringstream|ifstream|ofstream|cout|cerr|endl|chrono|isnan|sqrt|transform|find_if|max_element)'
-    + (?:is
-    + not a member of 'std'|in namespace 'std' does not|was not declared in this scope; did you mean 'std::)
+    + name a type|is not a member|in namespace)
+    error: '(?P<name2>numeric_limits|runtime_error|invalid_argument|exchange|setw|function|unique_ptr|shared_ptr|sort|
+    +accumulate|array|mutex|memcpy|strlen|vector|stringstream|isnan)' (?:is not a member of 'std'|in namespace 'std'
+    + does not|was not declared in this scope; did you mean 'std::)
 values =
     header of name: u?int => cstdint
     header of name: numeric => limits

@@ -167,32 +167,6 @@ cause = conda, mamba or pixi refuses it: {found}
 remedy = {advice}.
 source = https://github.com/conda/conda/blob/main/conda/exceptions.py
 
-[setuptools-refuses]
-keys =
-    error: can't copy '
-    error: package directory '
-    setup command:
-    No file/folder found for package
-    CandidateNotFound
-pattern =
-    ^\W{0,20}(?:[\w.]+(?:Error|Exception|Found): |\[\w+\]: )*((?:error: can't copy '|error: package directory '|error
-    + in \S+ setup command:|(?:The current project could not be installed: )?No file/folder found for package|Unable
-    + to find candidates for)[^\n]*)
-values =
-    advice of found: error: can't => The build before did not make that file: look above for its own error
-    advice of found: error: package => Clone it completely (submodules too), and run it where setup.py is
-    advice of found: error in \S+ setup command: use_2to3 => The package is for Python 2: take a newer release, or
-    + setuptools<58 without build isolation
-    advice of found: error in => The package's requirement is written wrongly, and newer setuptools refuse it: take a
-    + newer release, or setuptools<66 for its build (PIP_CONSTRAINT)
-    advice of found: .*No file => Name the package (packages, with include = the directory), COPY the source, or
-    + install the dependencies alone (poetry install --no-root)
-    advice of found: . => Check the name and the source that pyproject.toml gives it; there may be no file of it for
-    + aarch64 and this Python
-cause = The package's build refuses: {found}
-remedy = {advice}.
-source = https://github.com/pypa/setuptools/tree/main/setuptools
-
 [cargo-refuses]
 keys =
     no targets specified
