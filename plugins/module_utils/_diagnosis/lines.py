@@ -248,8 +248,9 @@ ERROR_KEYS = tuple(
         "ouldn't ", "an't ", "FAIL", "Fail", "died", "crash", "exited", "terminated", "killed", "orrupt", " E ", "[E",
         "E0", "E1", "can not ", "gave up", "ncaught", "nhandled", "exit code", "Server Error", "=> not", "aborting",
         "imeout ", "killing", 'tatusCode":', "[rank", "free(): ", "too quickly", "rror,", "rror -", "Value error,",
-        "failed", "rror loading", "rror=", "err=", 'rror":', 'err":', "rrors detected", "ound: NO", "Err:", "o such file",
-        "esource busy", "put/output error", "ot permitted", "nrecognized ", "nknown option", "nknown flag", "lready exists",
+        "failed", "rror loading", "rror=", "err=", 'rror":', 'err":', "rrors detected", "ound: NO", "Err:",
+        "o such file", "esource busy", "put/output error", "ot permitted", "nrecognized ", "nknown option",
+        "nknown flag", "lready exists",
     )
 )  # fmt: skip
 # Lines that a tool itself marks as an error.
