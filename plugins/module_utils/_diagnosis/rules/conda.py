@@ -45,7 +45,9 @@ keys =
     __glibc
     Virtual package '__
     would require __
+    has constraint __
 pattern =
+    package (?P<package2>\S+) has constraint (?P<what5>__\w+ [^\n]{1,40}? conflicting with __[\w.-]+)
     nothing provides (?P<what1>__(?:cuda|glibc)[^\n]{0,40}?) needed by (?P<package>[^\s,]+)
     Virtual package '(?P<what3>__[^'\n]+)' does not match any
     would require (?P<what4>__[^\n]{1,60}?), for which no candidates

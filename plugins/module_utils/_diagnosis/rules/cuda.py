@@ -164,8 +164,13 @@ remedy = Use a toolkit that is no newer than the CUDA which nvidia-smi shows (fo
 source = numba/numba#7006
 
 [ptx-version]
-keys = Unsupported .version
-pattern = Unsupported \.version (\S+); current version is '([^'\n]+)'
+keys =
+    Unsupported .version
+    Unknown modifier '
+    of any known instruction
+pattern =
+    ptxas [^\n]*error +: (?:Unknown modifier|Not a name of any known instruction:?) '([^'\n]+)'
+    Unsupported \.version (\S+); current version is '([^'\n]+)'
 cause = The ptxas in use is older than its input (PTX {found}).
 remedy = Use a ptxas as new as the compiler: CUDA_HOME and PATH must point to one toolkit, and TRITON_PTXAS_PATH to its
     ptxas.

@@ -257,6 +257,7 @@ keys =
     command-line option
     command line option
     requires SSE
+    must support SSE
     bad value
     for target 'aarch64
     cpuid.h
@@ -282,7 +283,7 @@ pattern =
     unrecognized command[- ]line option '(-m(?:avx[\w.]*|s?sse[\w.]*|64|32|fma|bmi2?|f16c|popcnt|aes|pclmul|ssse3|sha|
     +adx|lzcnt|rdrnd|movbe))'
     unsupported option '(-m[^'\n]+)' for target 'aarch64
-    (requires SSE\d?)
+    ((?:requires|must support) SSE\d?)
     (?:bad|unknown) value '(x86-64[^'\n]*|haswell|skylake[^'\n]*|znver\d)'
     in namespace '(Xbyak)' does not name a type
     error: "This header is only meant to be used on (x86)

@@ -277,6 +277,16 @@ remedy = Install torch and torchvision of one release from one CUDA index, or bu
     torch_extensions).
 source = vllm-project/vllm-ascend#479
 
+[bitsandbytes-library-missing]
+keys = find the bitsandbytes CUDA binary at
+pattern = find the bitsandbytes CUDA binary at \S*?(?P<library>libbitsandbytes_cuda\d+[^'\n)]*)
+cause = This bitsandbytes does not have {library}, the library for PyTorch's CUDA: its release or its build is for
+    another
+    one.
+remedy = Install the newest release (its wheels for aarch64 have CUDA 13), or let BNB_CUDA_VERSION name one that it has
+    (ls its directory); from source, build for that CUDA (cmake -DCOMPUTE_BACKEND=cuda -S . && make && pip install .).
+source = bitsandbytes-foundation/bitsandbytes#1180
+
 [bitsandbytes-of-another-cuda]
 keys = Requested CUDA version
 pattern =
