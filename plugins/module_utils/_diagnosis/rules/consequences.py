@@ -232,7 +232,7 @@ values =
     what of status: 127 => its program, or one that it calls, is not found
     what of status: 9$ => it was killed, mostly for memory or since it did not end in time
     what of status: (?:4|6|7|8|11)$ => it crashed
-    what of status: 2$ => mostly it was called wrongly, or Python did not find its file
+    what of status: 2$ => mostly it was called wrongly, Python did not find its file, or a program in Go panicked
     what of status: . => it says why in its own lines
     advice of command: \S*env python\b => Write python3 in the place of python (or install python-is-python3), and its
     + full path
@@ -428,12 +428,14 @@ keys =
     code=dumped
     unhandled exception:
     trap invalid opcode
+    start failed: : signal
 pattern =
     (?P<program1>[\w.:-]+)\[\d+\]: segfault at [^\n]*? in (?P<library1>[\w.+-]+)
     (?P<program2>[\w.:-]+)\[\d+\]: unhandled exception: [^\n]*? in (?P<library2>[\w.+-]+)
+    failed to start (?P<program6>shim): start failed: : signal: (?P<signal6>[\w ]+)
     (?P<program4>[\w.:-]+)\[\d+\]: unhandled exception: (?P<signal4>[^\n,]{3,40})
     (?P<program5>[\w.:-]+)\[\d+\] trap (?P<signal5>invalid opcode)[^\n]*? in (?P<library5>[\w.+-]+)
-    (?P<program3>[\w@.\\-]+): Main process exited, code=dumped, status=(?P<signal>\d+/\w+)
+    (?P<program3>[\w@.\\-]+): [Mm]ain process exited, code=dumped, status=(?P<signal>\d+/\w+)
 cause = {program} crashed[ in {library}][ (signal {signal})].
 remedy = Read its last own lines before this; coredumpctl info shows where it was, and a library that was built for
     another version of Python, torch or CUDA is a common reason.

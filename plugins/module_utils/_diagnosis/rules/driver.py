@@ -854,10 +854,8 @@ keys =
 pattern =
     (SBIOS support not found for NVPCF|Client \(presumably SBIOS\) [^\n]+|Failed to initialize Dynamic Boost)
     (Allocate client failed 89|Failed to initialize RM Client)
-cause = nvidia-powerd (Dynamic Boost), which is for some notebooks alone, does not start ({found}): the firmware of
-    this host has no support for it, or the driver was not loaded yet.
-remedy = Switch it off where the host is none of them, as a Spark, a server or a desktop: sudo systemctl disable --now
-    nvidia-powerd; nothing else needs it.
+cause = nvidia-powerd (Dynamic Boost), which some notebooks alone can use, does not start here ({found}).
+remedy = Switch it off: sudo systemctl disable --now nvidia-powerd; nothing else needs it.
 source = https://download.nvidia.com/XFree86/Linux-x86_64/580.95.05/README/dynamicboost.html
 
 [nvidia-tool-refused]
@@ -932,8 +930,7 @@ values =
     advice of why: Unable => The slot or card has no power or the link is down: turn the host fully off, unplug it for
     + a minute, seat the card; switch off deep sleep of PCIe (pcie_port_pm=off)
     advice of why: . => Read all NVRM lines from the first (sudo dmesg | grep -i nvrm); see that the open modules of a
-    + branch for this GPU run and fit nvidia-smi's version; then turn the host off, unplug it for some minutes, and
-    + update the firmware
+    + branch for this GPU run; then turn the host off, unplug it for some minutes, and update the firmware
 uncertain = yes
 cause = The NVIDIA driver could not start the GPU ({why}).
 remedy = {advice}.

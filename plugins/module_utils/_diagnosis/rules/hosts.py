@@ -611,8 +611,7 @@ pattern =
 uncertain = yes
 cause = The other host, or something between, ended the ssh connection ({found}), and says why only in its own log.
 remedy = Read it there (journalctl -u ssh -b): an account that may not log in, too many connections at once
-    (MaxStartups), fail2ban or a firewall, a shell profile that ends, or sshd's keys and /run/sshd; ssh -v shows how
-    far it came.
+    (MaxStartups), fail2ban, or a shell profile that ends; ssh -v shows how far it came.
 source = https://man.openbsd.org/ssh
 
 [ssh-not-reached]
