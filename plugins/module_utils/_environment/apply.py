@@ -27,7 +27,6 @@ from .render import has_ipykernel, triton_links
 
 LOCK_WAIT = 900.0  # seconds; another run may be downloading gigabytes
 ROLLBACK_WAIT = 10.0  # seconds; a rollback does not wait for a download
-_BRING_ANEW = "Use the wheel that the lock names; remove {} so that it is sent again."
 
 
 _MARK = "@sparkforge "
@@ -190,7 +189,7 @@ class Apply:
                 _copy_verified(wheel, self.sent.get(wheel.sha256, ""), wheel.path)
                 continue
             try:
-                verify(wheel, wheel.path, wheel.path, "It was removed; run again to fetch it.")
+                check_sha256(wheel, digests.of_file(wheel.path), wheel.path, "It was removed; run again to fetch it.")
             except SparkforgeError:
                 disk.remove(wheel.path)
                 raise
@@ -307,8 +306,8 @@ def _copy_verified(wheel: Wheel, source: str, kept: str) -> None:
             writing.flush()
             os.fsync(writing.fileno())
             os.fchmod(writing.fileno(), 0o644)
-        if actual != wheel.sha256:
-            raise _another_sha256(wheel, actual, source, _BRING_ANEW.format(source))
+        remedy = f"Use the wheel that the lock names; remove {source} so that it is sent again."
+        check_sha256(wheel, actual, source, remedy)
         os.replace(temporary, kept)
     except FileNotFoundError as error:
         raise SparkforgeError(f"The wheel {wheel.file} was not sent to this host.", "Run again.") from error
@@ -318,16 +317,10 @@ def _copy_verified(wheel: Wheel, source: str, kept: str) -> None:
         disk.remove(temporary)
 
 
-def verify(wheel: Wheel, path: str, name: str, remedy: str) -> None:
+def check_sha256(wheel: Wheel, actual: str, name: str, remedy: str) -> None:
     """Refuse a file whose sha256 is not the wheel's; ``name`` is its name in the message."""
-    actual = digests.of_file(path)
     if actual != wheel.sha256:
-        raise _another_sha256(wheel, actual, name, remedy)
-
-
-def _another_sha256(wheel: Wheel, actual: str, name: str, remedy: str) -> SparkforgeError:
-    cause = f"The sha256 of {name} is {actual}, expected {wheel.sha256}."
-    return SparkforgeError(cause, remedy)
+        raise SparkforgeError(f"The sha256 of {name} is {actual}, expected {wheel.sha256}.", remedy)
 
 
 def remove_file(path: str, *, directory: bool) -> None:

@@ -32,14 +32,11 @@ def test_changed_wheel_is_not_kept(tmp_path: Path) -> None:
     assert not list(kept.parent.iterdir())
 
 
-def test_kept_wheel_is_verified_by_sha256(tmp_path: Path) -> None:
-    kept = tmp_path / "tiny-1.0-py3-none-any.whl"
-    kept.write_bytes(b"a wheel")
-    wheel = Wheel(kept.name, hashlib.sha256(b"a wheel").hexdigest())
-    apply.verify(wheel, str(kept), "tiny", "Run again.")
-    kept.write_bytes(b"another wheel")
-    with pytest.raises(SparkforgeError, match=f"The sha256 of tiny is .*, expected {wheel.sha256}"):
-        apply.verify(wheel, str(kept), "tiny", "Run again.")
+def test_wheel_is_verified_by_sha256() -> None:
+    wheel = Wheel("tiny-1.0-py3-none-any.whl", "a" * 64)
+    apply.check_sha256(wheel, "a" * 64, "tiny", "Run again.")
+    with pytest.raises(SparkforgeError, match=f"The sha256 of tiny is b+, expected {wheel.sha256}"):
+        apply.check_sha256(wheel, "b" * 64, "tiny", "Run again.")
 
 
 def test_only_unused_wheels_are_removed(tmp_path: Path) -> None:
