@@ -21,8 +21,7 @@ def is_sound(coverage: t.Any) -> bool:
     if not isinstance(coverage, dict) or not coverage:
         return coverage == {}
     try:
-        # Reports of earlier versions have no axes.
-        axes = [[*values.keys()] for values in coverage.get("axes", {}).values()]
+        axes = [[*values.keys()] for values in coverage["axes"].values()]
         lists = [coverage["overloads"], *coverage["pairs"].values(), *axes]
         is_complete = all(len(pairs) <= MOST_DIGITS and int(pairs, 16) >= 0 for pairs in coverage["pairs"])
         counts = [coverage[key] for key in ("of_pairs", "of_operators", "of_overloads")]
@@ -49,10 +48,10 @@ def _counts(rows: t.Sequence[Row]) -> dict[str, int]:
 
 def _axes(rows: t.Sequence[Row]) -> list[str]:
     """Return for each axis how many of its values were computed."""
-    listed = [(axis, value) for row in rows for axis, values in row.get("axes", {}).items() for value in values.items()]
+    listed = [(axis, value) for row in rows for axis, values in row["axes"].items() for value in values.items()]
     return [
         f"{axis} {len({value for name, (value, computed) in listed if computed and name == axis})} of {len(values)}"
-        for axis, values in rows[0].get("axes", {}).items()
+        for axis, values in rows[0]["axes"].items()
     ]
 
 
