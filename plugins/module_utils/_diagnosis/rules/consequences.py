@@ -275,11 +275,14 @@ source = NVIDIA/TensorRT-LLM#1659
 
 [unit-exited]
 keys =
+    process exited, code=exited, status=
     Failed with result 'start-limit-hit'
     Failed with result 'exit-code'
     Failed with result 'core-dump'
     Failed with result 'signal'
-pattern = ([\w@.\\-]+): Failed with result '(?:exit-code|start-limit-hit|core-dump|signal)'
+pattern =
+    ([\w@.\\-]+): (?:Main|Control|Mount) process exited, code=exited, status=(?!1(?:30|43)\b)[1-9]
+    ([\w@.\\-]+): Failed with result '(?:exit-code|start-limit-hit|core-dump|signal)'
 cause = The program of {found} ended with an error, and its own lines in this log do not say one that is known.
 remedy = Read what it printed before that line (journalctl -u {found} -b), and start its ExecStart by hand as the same
     account; when that is mended, sudo systemctl reset-failed {found} and start it.
