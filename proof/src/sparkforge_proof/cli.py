@@ -6,13 +6,12 @@ import argparse
 import importlib.util
 import json
 import os
-import pkgutil
 import signal
 import socket
 import sys
 import typing as t
 
-from . import calls, catalogue, changed, elsewhere, run, scheduled, verdict
+from . import calls, catalogue, changed, elsewhere, resources, run, scheduled, verdict
 from ._shared.module_utils._core import phrases, sanitize
 from ._shared.module_utils._core.answer import answer
 from ._shared.module_utils._core.errors import SparkforgeError
@@ -81,14 +80,11 @@ def profiles() -> dict[str, dict[str, t.Any]]:
     :raises SparkforgeError: if this is the source tree.
     """
     try:
-        content = pkgutil.get_data(__package__ or "", "profiles.json")
-    except OSError:
-        content = None
-    if content is None:
+        return t.cast("dict[str, dict[str, t.Any]]", json.loads(resources.text("profiles.json")))
+    except OSError as error:
         raise SparkforgeError(
             "The source tree of sparkforge-proof cannot run.", "Run make proof, then run the file that it makes."
-        )
-    return t.cast("dict[str, dict[str, t.Any]]", json.loads(content))
+        ) from error
 
 
 def select_profile(known: t.Mapping[str, t.Mapping[str, t.Any]], name: str, capabilities: t.Sequence[str]) -> str:
