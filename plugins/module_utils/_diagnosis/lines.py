@@ -321,8 +321,8 @@ _HARMLESS = re.compile(
 )
 #: Failures that programs report at a harmless level.
 ANYWAY = re.compile(
-    r'not expected\)|^gave up: |[Ee]ngine (?:core )?died|" 500 Internal|worker died'
-    r"|exited with (?:code|status) (?!1(?:30|43)\b)[1-9]|placement group of specs for (?:[6-9]\d|\d{3,}) s"
+    r'not expected\)|^gave up: |GGML_ASSERT\(|to connect to GCS|[Ee]ngine (?:core )?died|" 500 Internal'
+    r"|worker died|exited with (?:code|status) (?!1(?:30|43)\b)[1-9]|placement group of specs for (?:[6-9]\d|\d{3,}) s"
 )
 _HEADING = re.compile(r"CMake Error[^\n]*:\s*$|^\s*Caused by:\s*$|\d validation errors? for \w+$|panicked at \S+:$")
 # A message that continues in the next line.

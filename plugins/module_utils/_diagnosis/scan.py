@@ -151,6 +151,8 @@ def diagnose_file(path: str, start: int = 0) -> Diagnosis:
 # The class of a line that reports an error, and the number of lines that count as the end of a log.
 _STRONG = 4
 _AT_END = 3
+# The text that rules for the last lines of a log without an error begin with.
+_ENDS = "The log ends with: "
 _DIGITS = b"0123456789"
 _SAME_DIGIT = bytes.maketrans(_DIGITS, b"0" * 10)
 # Separates the words of a line: only letters, asterisks and the bytes of other characters than ASCII are part of one.
@@ -447,14 +449,18 @@ class _Scan:
         remedy = "Read its last lines; if it goes no further, find out what ended the program that wrote it."
         if not last_lines:
             return Diagnosis(None, "The log is empty.", remedy, [], None, [], notices)
+        end = max(0, self._buffer.rstrip().rfind(b"\n") + 1)
+        line, around = self._line_at(end), self._around(end)
+        last = lines.parse(last_lines[-1]).text
+        if not last.startswith(_ENDS) and ((known := diagnose(_ENDS + last)).rule or "").startswith("ends-"):
+            return replace(known, lines=last_lines, notices=notices, line=line, around=around)
         named = (rule.name for rule in EVIDENCE if rule.name.startswith("log-warns"))
         if warnings := {self._found[name].line: self._found[name].text for name in named if name in self._found}:
             texts = (f"line {line}: {_shorten(' '.join(text.split()))}" for line, text in sorted(warnings.items()))
             notices.append(Notice("log-warns", f"The log has warnings, not errors: {'; '.join(texts)}", ""))
-        end = max(0, self._buffer.rstrip().rfind(b"\n") + 1)
         end_words = " ".join(last_lines[-1].split())
         cause = f"No line of the log reports an error that could be recognised; it ends with: {end_words}"
-        return Diagnosis(None, cause, remedy, last_lines, None, [], notices, self._line_at(end), self._around(end))
+        return Diagnosis(None, cause, remedy, last_lines, None, [], notices, line, around)
 
 
 def _of_wrapped_message(error: _Match) -> Diagnosis | None:

@@ -73,19 +73,6 @@ remedy = Set XLA_PYTHON_CLIENT_PREALLOCATE=false, or XLA_PYTHON_CLIENT_MEM_FRACT
     smaller batches.
 source = marin-community/marin#2142
 
-[jax-versions]
-keys =
-    incompatible with jax version
-    not compatible with the installed jaxlib version
-pattern =
-    jaxlib version (?P<have1>[\d.]+) is (?:newer|older) than and incompatible with jax version (?P<other1>[\d.]*\d)
-    plugin (?P<plugin>\w+) version (?P<have2>[\d.]+) is installed, but it is not compatible with the installed jaxlib ve
-    +rsion (?P<other2>[\d.]+)
-cause = JAX's parts have different versions: {have}[ of {plugin}] and {other}.
-remedy = Install them in one command with one version (pip install -U "jax[cuda13]" for the
-    newest one, with ==VERSION for the older of the two).
-source = jax-ml/jax#17638
-
 [xla-libdevice]
 keys = libdevice not found at
 pattern = libdevice not found at (\S+?)[.,]?(?=\s|$)

@@ -63,19 +63,28 @@ cause = Process {process} of the job was ended by the signal {name}.
 remedy = {advice}.
 
 [extension-build-failed]
-keys = Error building extension '
-pattern = Error building extension '(?P<name>\w+)'
-cause = PyTorch could not compile the extension {name} when the program started; this line does not say why.
+keys =
+    Error building extension '
+    Ninja build failed. Ninja output
+    '['ninja', '-v', '-C'
+pattern =
+    Error building extension '(?P<name1>\w+)'
+    Command '\['ninja', '-v', '-C', '[^'\n]*/(?P<name2>flashinfer)/
+    (?P<what>Ninja build failed)\. Ninja output
+cause = PyTorch could not compile an extension[ ({name})] when the program started; this line does not say why.
 remedy = Read the first error of nvcc, c++ or ninja above it; install ninja, g++ and the CUDA toolkit of PyTorch's CUDA
     (CUDA_HOME), set TORCH_CUDA_ARCH_LIST=12.0 and MAX_JOBS=4, and remove ~/.cache/torch_extensions before the next try.
 
 [c10d-store-lost]
-keys = [c10d] recvValue failed on SocketImpl
+keys =
+    [c10d] recvValue failed on SocketImpl
+    DistNetworkError:
 pattern =
-    \[c10d\] recvValue failed on SocketImpl\((?:[^)\n]*?)remote=(?P<store>[^)\n]+)\): (?P<why>\w[\w ]*)
-cause = The process at {store}, at which the ranks meet, ended or is not reached any more ({why}): this rank only
+    \[c10d\] recvValue failed on SocketImpl\((?:[^)\n]*?)remote=(?P<store>[^)\n]+)\): (?P<why1>\w[\w ]*)
+    DistNetworkError: (?P<why2>[Ff]ailed to recv, got \d+ bytes|Connection reset by peer|Broken pipe)
+cause = The process[ at {store}], at which the ranks meet, ended or is not reached any more ({why}): this rank only
     noticed it.
-remedy = Read the log of rank 0 (on {store}) for its first error; if it has none, see that nothing between the hosts
+remedy = Read the log of rank 0[ (on {store})] for its first error; if it has none, see that nothing between the hosts
     cuts the connection (ufw, a link that goes down).
 
 [ray-channel-timeout]
@@ -87,6 +96,14 @@ remedy = Read the logs of the other workers for the first error, and check the n
     (NCCL_DEBUG=INFO); if the workers only need longer, set RAY_CGRAPH_get_timeout (seconds) in the environment of every
     Ray process.
 source = vllm-project/vllm#19703
+
+[ray-exception]
+keys = ray.exceptions.
+pattern = ray\.exceptions\.(?P<kind>(?!ActorDied|RayTask|RayActor|OutOfMemory)\w+)(?:: (?P<why>[^\n]{2,240}))?
+cause = Ray could not finish a task ({kind})[: {why}].
+remedy = Look at that host's /tmp/ray/session_latest/logs (of RuntimeEnvSetupError runtime_env_setup-*.log) and at Out
+    of memory (journalctl -k), compare what it asks for with ray status, and run one release of Ray and Python on all
+    hosts.
 
 [ray-worker-died]
 keys =
@@ -295,6 +312,9 @@ pattern =
 values =
     advice of signal: 9$ => Look there for Out of memory (journalctl -k), as a kill mostly means that; let the program
     + take less
+    advice of signal: 4$ => Build the program and its libraries for the processor of that host (not with -march=native
+    + of
+    + another machine), or take wheels for it
     advice of signal: . => Read that rank's own lines before it (--tag-output names them), and the core dump
     + (coredumpctl info)
 cause = Rank {rank} on {node} was ended by signal {signal} ({name}), and mpirun ended the others.
@@ -393,8 +413,13 @@ remedy = Run it again with one job and all output, so that the failure stands la
     for a package pip install -v --no-cache-dir NAME; the first line with error: counts.
 
 [nccl-unhandled]
-keys = NCCL error
-pattern = NCCL error(?: in)?:? [^\n]*?(unhandled (?:system|cuda) error|internal error|remote process exited)
+keys =
+    NCCL error
+    NCCL Error
+pattern =
+    NCCL [Ee]rror(?: in)?(?: \d+)?:? [^\n]*?(unhandled (?:system|cuda) error|internal error|remote process exited|NCCL
+    + operation
+    + in progress)
 values =
     advice of found: remote => Read the logs of the other ranks for their first error: one of them ended first, and
     + this one only noticed it
@@ -447,6 +472,7 @@ remedy = Read its last own lines before this; coredumpctl info shows where it wa
 keys =
     Segmentation fault
     Bus error
+    Floating point exception
     Illegal instruction
     Aborted
     died due to signal
@@ -454,6 +480,7 @@ keys =
     Fatal Python error:
     *** SIG
     SIGABRT: abort
+    Uncaught SIG
     SIGSEGV: segmentation
     SIGBUS: bus error
     SIGILL: illegal
@@ -461,13 +488,17 @@ pattern =
     Fatal Python error: (\w[\w ]+)
     ^(SIG(?:ABRT|SEGV|BUS|ILL)): \w
     \*\*\* (SIG(?:BUS|SEGV|ILL|ABRT)) received
-    ^[ \t]*(Segmentation fault|Bus error|Illegal instruction|Aborted)\b
+    ^[ \t]*(Segmentation fault|Bus error|Illegal instruction|Floating point exception|Aborted)\b
+    Uncaught (SIG(?:ABRT|SEGV|BUS|ILL|FPE))
     FAILED: \[code=(13[4569])\]
 cause = A program crashed ({found}).
 values =
     advice of found: Illegal|SIGILL|132|illegal => It has code for another processor: take the build for aarch64; with
     + NumPy on an older ARM export OPENBLAS_CORETYPE=ARMV8 first
     advice of found: Bus|SIGBUS|135|bus => Look for a full disk (df -h, df -h /dev/shm), and give a container --ipc=host
+    advice of found: Floating => A number is 0 that must not be: compare sizes and counts among its options (devices,
+    + threads,
+    + slices), and take a newer build
     advice of found: Aborted|SIGABRT|134|abort => Read the line before it, which has the reason
     advice of found: . => Run it with python -X faulthandler, which names the library: mostly libraries that do not fit
     + each other (of another torch, CUDA or Python), so install them anew in one environment
@@ -618,12 +649,15 @@ source = ollama/ollama#14124
 keys =
     Failed to load model from file
     Failed to create llama_context
+    assert self.
 pattern =
     ValueError: (Failed to load model from file): (?P<file>\S+)
     ValueError: (Failed to create llama_context)
+    assert (self\.(?:_?model|_?ctx)(?:\.\w+)? is not None)$
 cause = llama-cpp-python could not load the model[ {file}] ({found}), and its message does not say why.
-remedy = Pass verbose=True to Llama(), which shows llama.cpp's own lines (a file that is not there or not complete, an
-    unknown architecture, no memory); then upgrade it with CUDA: CMAKE_ARGS="-DGGML_CUDA=on" pip install -U
+remedy = Pass verbose=True to Llama(), which shows llama.cpp's own lines (a file that is not there, not complete or of
+    the old format GGML, an unknown
+    architecture, no memory); then upgrade it with CUDA: CMAKE_ARGS="-DGGML_CUDA=on" pip install -U
     --force-reinstall --no-cache-dir llama-cpp-python.
 
 [comfyui-node-failed]
@@ -887,11 +921,12 @@ pattern =
     \A\s*File '(?P<file1>[^'\n]+)', line (?P<line1>\d+), in \S+\n +assert (?P<check1>[^\n]+)\n(?:[
     + ~^]+\n)?AssertionError\s*$
     AssertionError: assert (?P<check2>[^\n]{3,160})
-    \A\s*File '(?:[^'\n]*/)?(?P<file3>(?:vllm|vllm_omni|sglang|tensorrt_llm|flashinfer|lmdeploy|mooncake|ray/(?:_priva
-    +te|scripts))/[^'\n]+)', line (?P<line3>\d+), in \S+\n(?:
+    \A\s*File '(?:[^'\n]*/)?(?P<file3>(?:(?<=[est]-packages/)(?!torch/|pip/|setuptools/)\w+|vllm|vllm_omni|sglang|tens
+    +orrt_llm|flashinfer|lmdeploy|mooncake|ray/(?:_private|scripts))/[^'\n]+)', line (?P<line3>\d+), in \S+\n(?:
     + {4}[^\n]*\n){0,12}(?:\w+\.)*(?!(?:OS|IO|File|Permission|Connection|Timeout|Memory|Import|ModuleNotFound|Unicode|
     +JSON|Syntax|Name|Recursion|Accelerator|OutOfMemory|Dist|HTTP|Hf)\w*(?:Error|Exception):)(?:\w*Error|Exception):
-    + (?P<why3>(?![^\n]*(?:CUDA error|NCCL error|out of memory|root cause|[Ss]tack ?trace))[^\n]{2,400}?)\.?$
+    + (?P<why3>(?![^\n]*(?:CUDA error|NCCL error|out of memory|root cause|[Ss]tack ?trace|following
+    + code:?$))[^\n]{2,400}?)\.?$(?!\s*(?:During handling of the above|The above exception was))
 values =
     advice of check: .*(?:capability|compute_cap|sm_?\d|is_sm|device_arch) => Choose another backend for that kernel,
     + which is not for this GPU
@@ -899,9 +934,12 @@ values =
     + that divide each other (--tensor-parallel-size 1 on one Spark)
     advice of check: .*(?:os\.path|exists|isfile|isdir) => See that this file or directory is there for the program
     + (in a container it must be mounted)
-    advice of file: .*(?:kv_transfer|ec_transfer|disagg|mooncake|nixl|weight_transfer) => Start it without the
-    + transfer of its cache between servers (--kv-transfer-config, --disaggregation-mode), and run one release on all
-    + of them
+    advice of file: (?:transformers|diffusers|accelerate|peft|trl|unsloth\w*|tokenizers|huggingface_hub|datasets|outli
+    +nes\w*|gradio|pydantic)/ => Compare what it names with config.json and your arguments, and install the versions
+    + of these packages that the program or the model's page names
+    advice of file: .*(?:kv_transfer|ec_transfer|disagg|mooncake|nixl|weight_transfer) => Take the connector and the
+    + release of its package that this server's documentation names, the same on all hosts, or start it without the
+    + transfer of its cache between servers (--kv-transfer-config, --disaggregation-mode)
     advice of file: .*(?:spec_decode|speculat|eagle) => Leave out the options of speculative decoding
     advice of file: .*/lora/ => Leave out the LoRA adapter and its options, or take one that was made for this model
     advice of file: .*(?:distributed/|/executor/|parallel_state|communicat|data_parallel) => Try one process
@@ -938,6 +976,73 @@ values =
 cause = A check of the program itself failed[ in {file}, line {line}][: {check} does not hold][: {why}].
 remedy = {advice}; if the message names no setting of yours, it is a fault of this release with this model: take another
     one, and look the words up in the project's issues.
+
+[llamacpp-not-loaded]
+keys =
+    : failed to load model
+    create context with model
+    unable to load model
+    model loading error
+    load_model: failed to load
+    LLAMA ERROR:
+pattern =
+    (failed to load model,? '[^\n]{0,160}|failed to create context with model|error: unable to load model|exiting due
+    + to model loading error|load_model: failed to load [^\n]{0,160}|LLAMA ERROR: failed to load[^\n]{0,100})
+cause = llama.cpp could not load a model ({found}); a line before this says why.
+remedy = Read the lines from llama_model_load on: mostly the file is not complete, newer than this llama.cpp, or
+    memory is short (-c).
+
+[cpp-exception]
+keys = terminate called after throwing
+pattern = terminate called after throwing an instance of '(?P<type>[^'\n]+)'(?:\s+what\(\):\s+(?P<why>[^\n]{1,240}))?
+cause = The program ended by a C++ exception that nothing caught ({type})[: {why}].
+remedy = Do what it says, or read the lines before it; a file that ends too soon must be downloaded again, and a key,
+    JSON or regular expression that is not known wants a newer program.
+source = MuhammadMoinFaisal/LargeLanguageModelsProjects#6
+
+[ends-in-nccl]
+keys = The log ends with:
+pattern =
+    ^The log ends with: (?![^\n]*(?:COMPLETE|inished|100%|omplete|\bends?\b|\bdone\b|\btook\b))(?:(?P<ranks>[^\n]*(?:I
+    +nit START|Using network|Bootstrap ?: |Trees \[|Channel \d+/\d|Connected all|using nccl==|distributed
+    + begin|init_method=|[1-9]\d* remote core engine|Ray cluster|placement group
+    + found)[^\n]*)|(?P<load>[^\n]*(?:checkpoint shards|0 remote core engine|oading (?:model|weights)|Load weight
+    + begin|weights format|load_tensors|llama_model_loader)[^\n]*)|(?P<build>[^\n]*(?:Using [Ff]lash|JIT
+    + ops|ompiling|Capturing|Capture cuda|utotuning|[Ww]arm(?:ing)? ?up|empty run|ninja|nvcc)[^\n]*))
+values =
+    what of ranks: . => the ranks meet: one has failed, was not started, or is not reached
+    what of load: . => the model is loaded: slowly from a network file system, or it was killed
+    what of build: . => kernels are compiled or recorded, which takes minutes at a first start
+    advice of ranks: . => Read the other hosts' logs; set NCCL_SOCKET_IFNAME, GLOO_SOCKET_IFNAME and NCCL_IB_HCA on
+    + all to the cabled ports, open the firewall (ufw), and try NCCL_IB_DISABLE=1
+    advice of load: . => See whether it goes on (free -h, journalctl -k | grep -i oom), and copy the model to the
+    + local NVMe
+    advice of build: . => Wait while nvcc or a worker has work (top), set MAX_JOBS=4, and try --enforce-eager or
+    + --disable-cuda-graph
+cause = The log ends without an error while {what} ({found}).
+remedy = {advice}.
+source = vllm-project/vllm#8447
+
+[cuda-error-text]
+keys =
+    CUDA error:
+    CUDA driver error:
+pattern = CUDA (?:driver )?error: (?P<why>(?!out of mem)[a-z][^\n]{3,160})
+unless = user:
+values =
+    advice of why: (?:init|driver shut) => Start workers by spawn (VLLM_WORKER_MULTIPROC_METHOD=spawn), as a forked
+    + process cannot use the GPU
+    advice of why: (?:.*pointer|part or|invalid arg) => Leave out allocators of others (expandable_segments, Mooncake,
+    + NIXL, sleep mode)
+    advice of why: .*(?:PTX|stub) => Start the container with --gpus all and no stubs on LD_LIBRARY_PATH, and take a
+    + build with code for 12.1
+    advice of why: peer => Set NCCL_P2P_DISABLE=1
+    advice of why: .*captur => Start without graphs (--enforce-eager, --disable-cuda-graph)
+    advice of why: . => Run it with CUDA_LAUNCH_BLOCKING=1 to see the call, and choose another backend for that kernel
+    + or a release with code for 12.1
+cause = CUDA reports: {why}.
+remedy = {advice}.
+source = https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html
 
 [dpkg-unconfigured]
 keys = dependency problems prevent configuration of
@@ -979,4 +1084,24 @@ keys = Sub-process /usr/bin/dpkg returned an error code
 pattern = Sub-process (/usr/bin/dpkg) returned an error code
 cause = dpkg failed under apt, and these lines do not say for which package.
 remedy = Run sudo dpkg --configure -a, which prints the package and its error again; then sudo apt --fix-broken install.
+
+[nccl-warning]
+keys = NCCL WARN
+pattern = NCCL WARN (?P<why>[^\n]{4,300})
+unless = libibverbs
+uncertain = yes
+values =
+    advice of why: .*(?:MNNVL|IMEX) => Set NCCL_MNNVL_ENABLE=0
+    advice of why: .*(?:NVLS|ulticast) => Set NCCL_NVLS_ENABLE=0
+    advice of why: .*(?:NET/IB|ibv_|mlx5|GID|DMA-?BUF) => Name the cabled ports in NCCL_IB_HCA and NCCL_SOCKET_IFNAME
+    + on all hosts, and give a container /dev/infiniband and --ulimit memlock=-1; NCCL_IB_DISABLE=1 tells whether RDMA
+    + is at fault
+    advice of why: .*(?:NCCL_\w+|XML|[Tt]opo) => Unset the variables NCCL_* that the program does not need
+    advice of why: .*(?:shm|SHM|shared mem) => Start the container with --ipc=host
+    advice of why: .*(?:ocket|ootstrap|onnect|interface|imeout|recv|send) => Read the other ranks' logs for the first
+    + error; else set NCCL_SOCKET_IFNAME on all hosts to the interface between them, and open the firewall (ufw)
+    advice of why: . => Load the NCCL that PyTorch pins, the same on all hosts, set NCCL_CUMEM_ENABLE=0, and run again
+    + with NCCL_DEBUG=INFO
+cause = NCCL says why it could not go on: {why}.
+remedy = {advice}.
 """

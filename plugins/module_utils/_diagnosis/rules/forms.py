@@ -224,6 +224,7 @@ pattern =
     + )?(?:[Ss]upported|[Vv]alid|[Aa]vailable|[Aa]llowed|[Kk]nown|[Pp]ossible)[\w -]{0,30}?(?::| are| is)|[Mm]ust be
     + (?:one of|in|either)|[Ss]hould be (?:one of|in|either)|[Cc]hoose (?:from|one of)|[Ee]xpected(?: one of)?:?)
     + (?P<choices2>[^\n]{3,300}?)\)?\.?(?: \[type=[^\n]*)?$
+unless = ('\w+')[^\n]*\bgot \1
 cause = The program does not know this value of {setting}[: {value}].
 remedy = Choose one of those that it names: {choices}; for another one take a release of the program that has it.
 
@@ -367,6 +368,69 @@ remedy = Change the setting that the message names: as an option it has hyphens 
     in a JSON or YAML value the same name; leave it and what depends on it out if you do not need it, or take a release
     whose notes have it.
 
+[llamacpp-model-refused]
+keys =
+    error loading model:
+    llama_init_from_model:
+    gguf_init_from
+    clip_init:
+    mtmd_init_from
+    failed to load mmproj
+    no backends are loaded
+pattern =
+    error loading model: (?:error loading model \w+: |[\w.]+: )?(?P<why1>[^\n]{3,240})
+    llama_init_from_model: (?:failed to initialize the context: )?(?P<why2>[^\n]{3,240})
+    gguf_init_from\w*: (?P<why3>[^\n]{3,240})
+    (?:clip_init|mtmd_init_from_\w+): (?P<why4>[^\n]{3,240})
+    (?P<why5>failed to load mmproj|no backends are loaded)
+values =
+    advice of why: .*first split => Name the file that ends in -00001-of-, with all others beside it
+    advice of why: .*(?:split|corrupt|read error|bounds|offset|failed to (?:load|read)|magic) => Delete it, download
+    + all parts again, and compare their sizes with the hub's
+    advice of why: .*(?:No such file|failed to open|Permission) => Correct the path as the program sees it (in a
+    + container the one inside), and its rights
+    advice of why: .*(?:main_gpu|devices) => Leave out --main-gpu and --tensor-split
+    advice of why: .*backends => Start it where its libggml-*.so lie (build/bin)
+    advice of why: .*(?:[KV] cache|V cache|Flash Att|flash_att) => Add -fa on, or leave -ctk and -ctv out
+    advice of why: .*(?:projector|mmproj|n_embd =|mm\.) => Take the mmproj file of the same model, and update llama.cpp
+    advice of why: .*(?:alloc|mmap|memory) => Leave more memory free, shorten the context (-c), lower -np, or take a
+    + smaller quantization
+    advice of why: . => Update llama.cpp (or Ollama), or take a GGUF that was made for this release; give an mmproj
+    + file with --mmproj, a LoRA with --lora
+cause = llama.cpp does not load the model: {why}.
+remedy = {advice}.
+source = ollama/ollama#12634
+
+[ollama-refused]
+keys =
+    no FROM line
+    unsupported quantization type
+    not in GGUF format
+    unsupported content type
+    vocabulary is larger than
+    suitable llama servers
+    in available servers map
+    memory layout cannot be
+    process no longer running
+    by your version of Ollama
+    see the ollama server logs
+    Error: couldn't find '
+    Error: unknown type
+    invalid model name
+pattern =
+    (?:Error: |error=")(?P<why>[^\n]{0,60}?(?:no FROM line|unsupported (?:quantization|content) type|not in GGUF
+    + format|vocabulary is larger|llama servers found|available servers map|memory layout|no longer running|by your
+    + version|server logs|couldn't find '|unknown type|invalid model name)[^\n]{0,120})
+values =
+    advice of why: .*servers => Install it again by its script, and see that TMPDIR is not full
+    advice of why: .*(?:longer running|server logs) => Read the server's lines at that time (journalctl -u ollama -e)
+    advice of why: .*(?:layout|pending) => Leave more memory free, and lower OLLAMA_CONTEXT_LENGTH
+    advice of why: . => Write FROM with the path of a complete GGUF file (by convert_hf_to_gguf.py of llama.cpp) or of
+    + a directory with safetensors, take q8_0 or q4_K_M, check the name, and update Ollama
+cause = Ollama refuses it: {why}.
+remedy = {advice}.
+source = ollama/ollama#9004
+
 [object-attribute-missing]
 keys = ' object has no attribute '
 pattern =
@@ -454,4 +518,135 @@ values =
     advice of status: . => Run it again later: the server could not answer
 cause = A download of the program failed: the server answers {status}, {why}.
 remedy = {advice}.
+
+[name-undefined]
+keys = NameError: name '
+pattern =
+    NameError: name '(?P<name>\w+)' is not defined[^\n]*$(?!\s*(?:During handling of the above|The above exception was))
+uncertain = yes
+values =
+    advice of name: (?:Replicate|Shard|DTensor|DeviceMesh) => Upgrade PyTorch, or take an older Transformers
+    advice of name: (?:init_empty|dispatch_model) => Install accelerate
+    advice of name: . => Look above for a package that is missing or too old; in a script of your own define it first
+cause = {name} is used where it is not defined: the program imports it only if a package is there and new enough.
+remedy = {advice}.
+source = tdrussell/diffusion-pipe#271
+
+[value-none]
+keys =
+    'NoneType'
+    not NoneType
+pattern =
+    (?:Type|Attribute)Error: (?P<why>[^\n]{0,120}?'?NoneType'?[^\n]{0,100})[^\n]*$(?!\s*(?:During handling of the
+    + above|The above exception was))
+uncertain = yes
+cause = The program expects a value that is not there (None: {why}): a file, field or answer that an earlier step did
+    not find, or a package whose import failed.
+remedy = Look at the traceback's last line for what is None, and at the warnings above it; compare the model's
+    config.json and the options with what this release of the program expects, and install the versions that it pins.
+
+[data-cut-off]
+keys =
+    Ran out of input
+    pickle data was truncated
+    EOFError
+    EOF while parsing a value
+    expected value at line 1 column 1
+    Error: Expecting value: line 1 column 1
+pattern =
+    (Ran out of input|pickle data was truncated|EOF while parsing a value|Exception: expected value at line 1 column 1)
+    ^\W*(EOFError)\s*$
+uncertain = yes
+cause = Data ends where more is expected ({found}): a file is cut off, or the process at the other end ended.
+remedy = See which file it is by the traceback's lines, and delete or download it again (caches too: ~/.triton,
+    /tmp/torchinductor_*).
+
+[triton-kernel-refused]
+keys =
+    CompilationError: at
+    CompileTimeAssertionFailure: at
+    UnsupportedLanguageConstruct: at
+    InterpreterError:
+    PTXASError
+pattern =
+    CompilationError: at (?P<place1>\d+:\d+):(?P<why1>(?:[^\n]*\n){0,40}?[^\n]*(?:Error|must|cannot|not
+    + supported|unsupported|expected|mismatch)[^\n]{0,200})
+    PTXASError: (?P<why2>[^\n]{4,200})
+    (?P<why3>CompileTimeAssertionFailure|UnsupportedLanguageConstruct): at (?P<place2>\d+:\d+)
+    InterpreterError: (?P<why4>[^\n]{4,200})
+uncertain = yes
+cause = Triton could not compile a kernel[ (at {place} of its function)][: {why}].
+remedy = Take the Triton that this PyTorch pins, choose another backend for that part, and set
+    TRITON_PTXAS_PATH=/usr/local/cuda/bin/ptxas where ptxas failed.
+
+[python-fault]
+keys =
+    Error:
+    StopIteration
+    queue.Empty
+pattern =
+    ^\W*(?P<why>(?:(?:Index|UnboundLocal|ZeroDivision|Overflow|Recursion|Key)Error: |TypeError: [^\n]{0,80}?(?:takes
+    + \d+ positional|got multiple values|is not (?:subscriptable|iterable|callable)|unsupported operand|not supported
+    + between|unhashable|JSON serializable|pickle)|ValueError: (?:too many|not enough) values|ValueError: \w+\(\)
+    + [^\n]{0,20}empty|AttributeError: '(?:str|list|dict|int|float|tuple|bool|bytes|function)' object|RuntimeError:
+    + (?:dictionary changed|generator raised|Already borrowed)|(?:StopIteration|_?queue\.Empty|NotImplementedError)$)[
+    +^\n]*)$(?!\s*(?:During handling of the above|The above exception was))
+uncertain = yes
+values =
+    what of why: KeyError => a name is not there
+    what of why: IndexError: _Map => a compiled package has no kernel for this size or type
+    what of why: _?queue => another process gave nothing in time
+    what of why: . => a value, number of values or case that it did not expect
+    advice of why: KeyError.*(?:weight|scale|bias|layers|embed) => Take the release that the model's page names, as
+    + the file of weights has other names than this one expects
+    advice of why: . => Compare the input at the traceback's last line (config.json, an option, a file) with what this
+    + release expects, and install the versions that the program pins
+cause = The program fails with {why}: {what}.
+remedy = {advice}.
+
+[api-status]
+keys =
+    Error code: 4
+    Error code: 5
+    Client Error:
+    Server Error:
+    Client error '
+    Server error '
+    ClientResponseError:
+    Ollama: 5
+    (status code:
+pattern =
+    Error code: (?P<status1>[45]\d\d)\b(?: - (?P<why1>[^\n]{1,300}))?
+    HTTPError: (?P<status2>[45]\d\d) (?:Client|Server) Error: (?P<why2>[^\n]{1,200})
+    (?:Client|Server) error '(?P<status3>[45]\d\d) (?P<why3>[^\n]{1,200})
+    (?:ClientResponseError|Ollama): (?P<status4>[45]\d\d), (?P<why4>[^\n]{1,200})
+    ResponseError: (?P<why5>[^\n]{1,200}?) \(status code: (?P<status5>[45]\d\d)
+unless = huggingface\.co|hf\.co|pypi\.org|github|nvidia\.com
+values =
+    advice of why: .*load_lora => Start vLLM with VLLM_ALLOW_RUNTIME_LORA_UPDATING=True
+    advice of status: 4(?:00|22) => Change what the message names in the request
+    advice of status: 40[13] => Give the client the key of that server (--api-key)
+    advice of status: 40[45] => Correct the address (base_url ends in /v1 for clients of OpenAI), and ask for a model
+    + that /v1/models lists
+    advice of status: 4 => Send fewer or shorter requests at once
+    advice of status: . => Wait until /health answers, and read the server's own log at that time
+cause = The server answers a request with the status {status}[: {why}].
+remedy = {advice}.
+source = murtaza-nasir/speakr#8
+
+[server-hung-up]
+keys =
+    RemoteProtocolError
+    Server disconnected
+    RemoteDisconnected
+    Remote end closed connection
+    Response payload is not completed
+    httpx.ReadError
+pattern =
+    (peer closed connection without sending complete message body|Server disconnected|Remote end closed connection
+    + without response|Response payload is not completed|httpx\.ReadError)
+uncertain = yes
+cause = The server closed the connection before its answer was complete ({found}): it failed at that request, or a
+    proxy gave up.
+remedy = Read the server's own log at that time for the first error, and raise the proxy's time limits.
 """

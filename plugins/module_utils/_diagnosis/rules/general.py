@@ -35,8 +35,10 @@ cause = A CUDA call of NCCL failed ({why}), because a kernel before it did.
 remedy = Look for an earlier error of the same rank (CUDA_LAUNCH_BLOCKING=1 finds the kernel).
 
 [nccl-usage]
-keys = NCCL error in
-pattern = NCCL error in: [^\n]*?(invalid usage|invalid argument)
+keys =
+    NCCL error
+    NCCL Error
+pattern = NCCL [Ee]rror(?: in)?(?: \d+)?: [^\n]*?(invalid usage|invalid argument)
 uncertain = yes
 cause = NCCL was called in a way that it does not allow ({found}): mostly two ranks have the same GPU, or the ranks
     disagree in number or version.

@@ -157,13 +157,6 @@ cause = The repository[ {model}] has no {file}: it is of another format (GGUF, L
 remedy = Look at its files on the hub: take the repository or subdirectory that has it, the right revision, or the
     program for its format.
 
-[hub-fast-transfer-missing]
-keys = 'hf_transfer' package is not available
-pattern = '(hf_transfer)' package is not available
-cause = HF_HUB_ENABLE_HF_TRANSFER is set, and the package {found} is not installed.
-remedy = Unset the variable, or install hf_transfer in this environment; huggingface_hub 1.0 uses hf_xet instead.
-source = karpathy/nanochat#56
-
 [model-code-not-allowed]
 keys =
     contains custom code which must be executed
@@ -291,14 +284,6 @@ remedy = Load it with dtype=torch.bfloat16 instead of float16 (or float32, to se
     without the adapter, and without quantization.
 source = JIA-Lab-research/LongLoRA#165
 
-[padding-token-missing]
-keys = tokenizer does not have a padding token
-pattern = (tokenizer does not have a padding token)
-cause = Texts of different lengths are to be padded, and the model's tokenizer has no token for it ({found}).
-remedy = Set one before: tokenizer.pad_token = tokenizer.eos_token (for a training better a token of its own, or the
-    model does not learn to end).
-source = LegallyCoder/mamba-hf#2
-
 [attention-not-in-model]
 keys = does not support an attention implementation through
 pattern = (?P<model>\w+) does not support an attention implementation through torch[\w.]*\.(?P<kind>\w+) yet
@@ -341,12 +326,6 @@ cause = {directory} has no file of weights that the server reads: the download d
 remedy = List it (ls -lL) and download it again (hf download NAME, with --revision for an older one that was complete);
     serve a complete directory by its path, and of a GGUF or other form name --load-format.
 source = MiaAI-Lab/DeepSeek-v4-Flash-DSpark-2x-DGX-Spark#20
-
-[hub-fast-transfer-failed]
-keys = while downloading using `hf_transfer`
-pattern = An error occurred while downloading using '(hf_transfer)'
-cause = The download with {found}, which does not try again, broke off.
-remedy = Run it without (HF_HUB_ENABLE_HF_TRANSFER=0), which goes on where it stopped and says what failed.
 
 [hub-command-renamed]
 keys = huggingface-cli is deprecated

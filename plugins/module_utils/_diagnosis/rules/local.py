@@ -19,53 +19,6 @@ remedy = Build or install a newer llama.cpp (update Ollama, LM Studio, llama-cpp
     of a fork's own types (BitNet, ik_llama.cpp) runs only with that fork.
 source = ggml-org/llama.cpp#15099
 
-[gguf-key-missing]
-keys = key not found in model:
-pattern = key not found in model: ([\w.]+\w)
-cause = The GGUF file lacks {found}, which this llama.cpp needs: the file was made by an older or another converter
-    (blobs that Ollama made for its own engine are such), or is a LoRA and no model.
-remedy = Take a GGUF file of the model that was made for llama.cpp since (its page says when), or convert the model
-    again with the convert_hf_to_gguf.py of this llama.cpp; give a LoRA with --lora beside its model.
-source = ggml-org/llama.cpp#12367
-
-[gguf-incomplete]
-keys =
-    is not within the file bounds
-    failed to read tensor data
-    gguf_init_from_file_impl: failed to read
-pattern =
-    tensor '([^'\n]+)' data is not within the file bounds
-    gguf_init_from_file\w*: (failed to read [\w ]+)
-cause = The GGUF file is cut off ({found}): a download or a copy broke off.
-remedy = Delete it, download it again, and compare its size with the hub's.
-
-[gguf-tensor-missing]
-keys =
-    missing tensor
-    wrong number of tensors
-    check_tensor_dims: tensor '
-pattern =
-    missing tensor '([^'\n]+)'
-    check_tensor_dims: tensor ('[^'\n]+' (?:not found|has wrong shape))
-    (wrong number of tensors)
-cause = The GGUF file does not have the layers that this llama.cpp expects of its architecture ({found}): it was made by
-    another release, or is a part (mmproj, LoRA, draft) and no model.
-remedy = Update llama.cpp (or Ollama), or take a GGUF that was made anew since; give an mmproj file with --mmproj, a
-    LoRA with --lora.
-source = mozilla-ai/llamafile#219
-
-[gguf-not-found]
-keys =
-    failed to open GGUF file
-    whisper_init_from_file
-pattern =
-    failed to open GGUF file '(?P<file>[^'\n]+)'(?: \((?P<why>[^)\n]+)\))?
-    whisper_init_from_file\w*: failed to open '(?P<file2>[^'\n]+)'
-cause = llama.cpp cannot open {file}[: {why}].
-remedy = Correct the path (in a container the one inside, where the directory is mounted), and let the account read the
-    file.
-source = Michael-A-Kuykendall/shimmy#163
-
 [gguf-conversion-unknown]
 keys =
     BPE pre-tokenizer was not recognized
@@ -76,16 +29,6 @@ pattern =
 cause = This llama.cpp cannot convert the model to GGUF: it does not know {found}.
 remedy = Update it (git pull, pip install -r requirements.txt) and convert again, from the original model rather than a
     quantized or merged one; else take a GGUF that others made.
-
-[gguf-first-part]
-keys =
-    must be loaded with the first split
-    invalid split file
-pattern =
-    illegal split file idx: \d+ \(file: (?P<file>[^)\n]+)\)
-    (?P<file2>invalid split file[^\n]*)
-cause = The model is split into several files, and {file} is not the first.
-remedy = Name the file that ends in -00001-of-, with all others beside it.
 
 [llamacpp-no-cuda]
 keys = ggml_cuda_init: failed to initialize CUDA
@@ -112,14 +55,16 @@ source = ollama/ollama#17596
 keys =
     GGML_ASSERT(
     GGML_ASSERT:
+    LLAMA_ASSERT:
     : fatal error
 pattern =
     GGML_ASSERT\((?P<what1>[^\n]+?)\) failed
-    GGML_ASSERT: (?:[^\n:]*:)?[^\n:]*?(?P<what3>[\w.-]+:\d+: (?!!')[^\n]+)
+    (?:GGML|LLAMA)_ASSERT: (?:[^\n:]*:)?[^\n:]*?(?P<what3>[\w.-]+:\d+: (?!!')[^\n]+)
     /ggml-cuda/(?P<what2>[\w-]+\.cuh?:\d+): fatal error$
 values =
     advice of what: .*n_batch => Raise the batch (-b, --batch-size) to the length of the input, or send shorter ones
-    advice of what: (?:addr|buffer|buf|ctx|ctx_size|ptr|data)\b => Leave it more memory (a shorter context, a smaller
+    advice of what: (?:[^\n]*kv_self|addr|buffer|buf|ctx|ctx_size|ptr|data)\b => Leave it more memory (a shorter
+    + context, a smaller
     + model or quantization): mostly an allocation failed just before
     advice of what: . => Update llama.cpp (or Ollama) and try without the less common options (quantized cache, -fa,
     + speculative decoding, a batch size of your own, --split-mode, --rpc); then look the assertion up in its issues
@@ -179,9 +124,10 @@ keys =
     E Failed to connect to
     Failed to connect to :
     ggml_rpc: Failed to connect to
+    RPC: failed to connect to
 pattern =
     RPC server version mismatch: (?P<have>[\d.]+)(?s:.)*?Failed to connect to (?P<address1>\S*:\d+)
-    (?:^(?:\d+\.[\d.]+ E )?|ggml_rpc: )Failed to connect to (?P<address2>[\d.]*:\d+)
+    (?:^(?:\d+\.[\d.]+ E )?|ggml_rpc: |RPC: )[Ff]ailed to connect to (?P<address2>[\d.]*:\d+)
 cause = llama.cpp does not reach the RPC server {address} of another host[, which speaks another version of the protocol
     ({have})].
 remedy = Start ggml-rpc-server (older: rpc-server) there with -H and its address in the network between the hosts, as
@@ -200,13 +146,6 @@ pattern = Error: unsupported architecture '(\w+)'
 cause = Ollama cannot make a model of {found} from safetensors: it is newer than this Ollama, or never was supported.
 remedy = Update Ollama, or take the model as GGUF (FROM ./model.gguf in the Modelfile, or ollama run hf.co/OWNER/NAME),
     converted with llama.cpp's convert_hf_to_gguf.py.
-
-[llamacpp-mmproj-missing]
-keys = you may need to provide the mmproj
-pattern = (image|audio|video) input is not supported - hint: if this is unexpected, you may need to provide the mmproj
-cause = A request has {found} input, and the server was started without the model's projector file (mmproj).
-remedy = Start it with --mmproj FILE, the mmproj file of the same repository (-hf gets it by itself), or use a model
-    that takes {found} input.
 
 [appimage-without-fuse]
 keys =
@@ -296,22 +235,6 @@ cause = Ollama could not ask the GPU when it started ({why}), and would run on t
 remedy = Make nvidia-smi work for its account, start it after the driver (After=nvidia-persistenced.service), restart
     it, and update Ollama: older ones lack code for CUDA 13 or 12.1.
 
-[llamacpp-cache-memory]
-keys =
-    failed to allocate buffer for kv cache
-    failed to allocate compute
-    failed to allocate CUDA
-    failed to allocate CPU buffer
-    unable to allocate CUDA
-    unable to allocate CPU buffer
-pattern =
-    (failed to allocate (?:buffer for kv cache|compute (?:\w+ )?buffers))
-    ((?:failed|unable) to allocate (?:CUDA\d*|CPU)(?:_\w+)? buffer(?: of size \d+)?)
-cause = There was no memory for llama.cpp's weights or context ({found}).
-remedy = Start it with a smaller or more quantized model, a shorter context (-c), fewer slots (-np) or a quantized cache
-    (-ctk q8_0 -ctv q8_0 with -fa on), or free memory first.
-source = ollama/ollama#12634
-
 [llamacpp-split-too-long]
 keys = exceed maximum supported devices
 pattern = (Attempt to split tensors that exceed maximum supported devices)(?:[^\n]*LLAMA_MAX_DEVICES=(?P<count>\d+))?
@@ -320,12 +243,6 @@ cause = The setting tensor_split has more numbers than this build of llama.cpp t
 remedy = Leave tensor_split out, as a Spark has one GPU; where it was meant for several, install a build with CUDA
     (llama-cpp-python from source with CMAKE_ARGS=-DGGML_CUDA=on).
 source = abetlen/llama-cpp-python#1164
-
-[llamacpp-needs-flash-attention]
-keys = V cache quantization requires flash_attn
-pattern = (V cache quantization requires flash_attn)
-cause = A quantized V cache works only with flash attention ({found}).
-remedy = Add -fa on, or leave -ctv at f16.
 
 [unsloth-needs-llamacpp]
 keys = Unsloth: The file 'llama.cpp/

@@ -174,15 +174,6 @@ pattern = object store size \((?P<asked>[^)\n]+)\) exceeds /dev/shm size \((?P<h
 cause = Ray is to keep {asked} in /dev/shm, which has {have}.
 remedy = Start the container with --ipc=host or a larger --shm-size, or Ray with a smaller --object-store-memory.
 
-[lora-off]
-keys = LoRA is not enabled
-pattern = (LoRA is not enabled)
-cause = A LoRA adapter was given to a server that was started without LoRA, or with an option that leaves it out
-    ({found}).
-remedy = Start it with --enable-lora (and --max-lora-rank of the adapter's rank), without the options that its release
-    cannot combine with that (of older vLLM --num-scheduler-steps).
-source = vllm-project/vllm#13394
-
 [lora-weights-refused]
 keys =
     is unsupported LoRA weight
@@ -239,22 +230,6 @@ cause = The prompt has another number of places for the {kind} than its encoder 
 remedy = Do not truncate (truncation=False, a longer max_length or cutoff_len), use the model's own processor with the
     Transformers that its page names, and make images smaller (max_pixels) where the prompt is too long.
 
-[shard-indivisible]
-keys = is not divisible by
-pattern = (?P<what>\w+) = (?P<size>\d+) is not divisible by [\w ]+ = (?P<by>\d+)
-cause = A quantized weight cannot be divided among the GPUs: {what} is {size}, and its blocks are of {by}.
-remedy = Lower --tensor-parallel-size (or use --enable-expert-parallel or pipeline parallelism for the other hosts), or
-    take the model in another quantization.
-
-[mamba-blocks]
-keys = exceeds available Mamba cache blocks
-pattern = max_num_seqs \((?P<asked>\d+)\) exceeds available Mamba cache blocks \((?P<most>\d+)\)
-cause = The model keeps one block of Mamba cache for each request that runs, and after the weights there is room for
-    {most} of the {asked} that vLLM was to run at once.
-remedy = Set --max-num-seqs {most} or lower; a shorter --max-model-len or a higher --gpu-memory-utilization leaves room
-    for more.
-source = vllm-project/vllm#49064
-
 [batched-tokens]
 keys = max_num_batched_tokens (
 pattern =
@@ -265,21 +240,6 @@ pattern =
 cause = vLLM takes {have} tokens in one step (max_num_batched_tokens), and {what} needs {need}.
 remedy = Start it with --max-num-batched-tokens {need} or more[, or lower {what}].
 source = vllm-project/vllm#36734
-
-[bfloat16-gpu-too-old]
-keys = Bfloat16 is only supported on GPUs
-pattern = Your (?P<gpu>[^\n]{1,80}?) GPU has compute capability (?P<have>[\d.]+\d)
-cause = The model's data type bfloat16 needs a GPU of 8.0 or newer, and {gpu} has {have}.
-remedy = Start it with --dtype half, or on a newer GPU (CUDA_VISIBLE_DEVICES).
-
-[ray-addresses]
-keys = Every node should have a unique IP address
-pattern = Got (?P<hosts>\d+) nodes? [^\n]*? and (?P<addresses>\d+) unique IP addresses
-cause = vLLM sees {hosts} hosts of Ray with {addresses} addresses: VLLM_HOST_IP is the same on all, or on a host with
-    several networks vLLM took the address of another one than Ray.
-remedy = Set VLLM_HOST_IP on each host to its own address in the network between the Sparks, in the container too, and
-    start Ray with the same (ray start --node-ip-address=$VLLM_HOST_IP).
-source = vllm-project/vllm#43095
 
 [parser-unknown]
 keys =
@@ -319,6 +279,7 @@ keys =
     Conversation roles must alternate
     After the optional system message
     ystem role not supported
+    Unexpected role '
     'str object' has no attribute
     'dict object' has no attribute
     'list object' has no attribute
@@ -326,12 +287,14 @@ pattern =
     TemplateError: (?P<why1>[^\n]{1,160}?)\.*$
     UndefinedError: (?P<why2>[^\n]{1,160}?)$
     TemplateSyntaxError: (?P<why3>[^\n]{1,160}?)$
-    (?P<why4>Conversation roles must alternate user/assistant|After the optional system message[^\n]{0,60}|[Ss]ystem
+    (?P<why4>Unexpected role '\w+' after role '\w+'|Conversation roles must alternate user/assistant|After the
+    + optional system message[^\n]{0,60}|[Ss]ystem
     + role
     + not supported)
     (?P<why5>'(?:str|dict|list) object' has no attribute '\w+')
 values =
-    advice of why: .*(?:alternate|After the optional) => Send user and assistant messages in turn, beginning with user,
+    advice of why: .*(?:alternate|[Aa]fter ) => Send user and assistant messages in turn, beginning with
+    + user,
     + and join two messages of one role (a client's context or tool messages often make them)
     advice of why: .*[Ss]ystem role => Put the system message's text at the start of the first user message
     advice of why: .*has no attribute => Give each message of the data or request the field that the template reads (of
@@ -343,20 +306,6 @@ remedy = {advice}.
 source = https://github.com/axolotl-ai-cloud/axolotl/blob/main/docs/faq.qmd
 unless =
     FAILED! =>|conditional|AnsibleUndefined|template string|undefined variable
-
-[package-too-old-for-sglang]
-keys =
-    which is less than the minimum required version
-    with minimum required version
-pattern =
-    (?P<package1>[\w-]+) is installed with version (?P<have>[\w.+]+), which is less than the minimum required version
-    + (?P
-    +<need1>[\w.]*\w)
-    (?P<package2>[\w-]+) with minimum required version (?P<need2>[\w.]*\w) is not installed
-cause = SGLang needs {package} {need} or newer[, and {have} is installed].
-remedy = Install that version (pip install {package}=={need}; of flashinfer-python also flashinfer-cubin and
-    flashinfer-jit-cache in the same version), or the SGLang image, which has all that fit.
-source = redai-studio/Relax#8
 
 [model-files-missing]
 keys =

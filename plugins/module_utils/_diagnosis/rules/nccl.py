@@ -113,16 +113,24 @@ source =
     sgl-project/sglang#23143
 
 [ucx-name-unknown]
-keys = is not available, please use one or more of
+keys =
+    is not available, please use one or more of
+    UCX WARN network device
 pattern =
-    (?P<kind>network device|transport) '(?P<name>[^'\n]+)' is not available, please use one or more of: (?P<list>[
+    UCX WARN (?P<kind2>network devices?) '?(?P<name2>[\w:.,-]+)'? (?:is|are) not available
+    (?P<kind1>network device|transport) '(?P<name1>[^'\n]+)' is not available, please use one or more of: (?P<list>[
     +^\n]{1,160})
-cause = UCX does not know the {kind} {name} here; there are {list}.
-remedy = Correct UCX_NET_DEVICES or UCX_TLS to one of these, or unset it; mlx5_0 is called rocep1s0f0 on a Spark.
+cause = UCX does not know the {kind} {name} here[; there are {list}].
+remedy = Correct UCX_NET_DEVICES or UCX_TLS to one that ucx_info -d shows, or unset it; mlx5_0 is called rocep1s0f0 on
+    a Spark.
 
 [ucx-no-transport]
-keys = no active messages transport
-pattern = no active messages transport to [^\n]*?: (?P<list>[^\n]{1,160})
+keys =
+    no active messages transport
+    ucp_ep_create failed
+pattern =
+    ucp_ep_create failed: (?P<list2>[^\n]{3,100})
+    no active messages transport to [^\n]*?: (?P<list1>[^\n]{1,160})
 cause = UCX has no way to the other process: UCX_TLS or UCX_NET_DEVICES leaves none that reaches another host, or the
     card is not seen ({list}).
 remedy = See what there is (ucx_info -d), then name a network beside shared memory (UCX_TLS=tcp,sm,self or rc,sm,self)
@@ -137,9 +145,13 @@ remedy = Check the fabric (role fabric): the cable, one MTU on both sides, and a
     address (show_gids; UCX_IB_GID_INDEX); UCX_NET_DEVICES names the port that both hosts share.
 
 [nccl-collective-mismatch]
-keys = collective mismatch error
-pattern = collective mismatch error, local size (\d+) remote size (?P<remote>\d+)
-cause = Two ranks of one collective operation send different sizes, {found} and {remote}: their settings differ.
+keys =
+    collective mismatch error
+    mismatch between collectives on ranks
+pattern =
+    (Detected mismatch between collectives on ranks)
+    collective mismatch error, local size (\d+) remote size (?P<remote>\d+)
+cause = Two ranks of one collective operation do different things ({found}[ and {remote}]): their settings differ.
 remedy = Set the same NCCL variables and use one NCCL version on all hosts (NCCL_DEBUG_SUBSYS=ENV prints them).
 source = NVIDIA/nccl#969
 

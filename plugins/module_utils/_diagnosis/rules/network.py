@@ -393,10 +393,16 @@ remedy = Give --host 0.0.0.0, or an address that ip -br addr shows; in a contain
 keys =
     All connection attempts failed
     APIConnectionError
+    APITimeoutError
+    failed to connect to all addresses
+    ConnectTimeoutError
     curl: (52)
 pattern =
     (All connection attempts failed)
     (APIConnectionError): Connection error
+    (APITimeoutError)
+    (failed to connect to all addresses)
+    (ConnectTimeoutError)
     curl: \(52\) (Empty reply from server)
 cause = The program did not get an answer of the server that it asks ({found}).
 remedy = Check the address (base_url with http:// and /v1, the port), that the server runs and has loaded its model, and

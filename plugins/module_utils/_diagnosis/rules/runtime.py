@@ -377,13 +377,20 @@ keys =
     unable to find an engine to execute this computation
     CUDNN_STATUS_NOT_SUPPORTED
     CUDNN_STATUS_EXECUTION_FAILED
-    No execution plans support the graph
+    CUDNN_STATUS_BAD_PARAM
+    CUDNN_STATUS_MAPPING_ERROR
+    CUDNN_STATUS_VERSION_MISMATCH
+    CUDNN_STATUS_ALLOC_FAILED
+    find a valid cuDNN algorithm
+    No execution plans
     No valid engine configs found
 pattern =
     (CUDNN_STATUS_(?:NOT_INITIALIZED|INTERNAL_ERROR))
     (unable to find an engine to execute this computation)
-    cuDNN error: (CUDNN_STATUS_(?:NOT_SUPPORTED|EXECUTION_FAILED)\b)
-    (No (?:execution plans support the graph|valid engine configs found))
+    cuDNN error: (CUDNN_STATUS_(?:NOT_SUPPORTED|EXECUTION_FAILED|BAD_PARAM|MAPPING_ERROR|VERSION_MISMATCH|ALLOC_FAILED
+    +)\b)
+    (Unable to find a valid cuDNN algorithm)
+    (No (?:execution plans (?:support the graph|built successfully)|valid engine configs found))
 uncertain = yes
 cause = cuDNN could not start or has no engine for this ({found}): mostly memory ran out, or another cuDNN than
     PyTorch's was loaded.
@@ -688,22 +695,6 @@ cause = vLLM's flash-attention is not available on this GPU[ (version {version}:
 remedy = Choose another attention backend (--attention-backend TRITON_ATTN or FLASHINFER; before vLLM 0.12
     VLLM_ATTENTION_BACKEND), also for the vision part (--mm-encoder-attn-backend TORCH_SDPA).
 source = vllm-project/vllm#35341
-
-[flash-attention-refused]
-keys =
-    FlashAttention only support
-    FlashAttention forward only supports
-    FlashAttention backward only supports
-    No dot product attention
-    This flash attention build does not support
-pattern =
-    FlashAttention (?:forward |backward )?only supports? (?P<why1>[^\n]+)
-    (?P<why2>No dot product attention (?:backend is available|support) for the provided inputs)
-    This flash attention build does not (?P<why3>support [^\n]+)
-cause = The attention kernel does not take what the model gives it ({why}).
-remedy = Load the model in bfloat16 or float16 (dtype), or choose another attention for its head size or mask
-    (attn_implementation="sdpa"; of vLLM --attention-backend TRITON_ATTN); of Transformer Engine NVTE_DEBUG=1 with
-    NVTE_DEBUG_LEVEL=2 prints why each backend was refused.
 
 [flashinfer-configuration]
 keys =

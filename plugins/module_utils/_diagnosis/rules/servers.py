@@ -123,14 +123,6 @@ cause = The matrix kernel that was chosen is one of TensorRT-LLM that is only fo
 remedy = Choose another backend of MoE (CUTLASS or Marlin) instead of flashinfer_trtllm.
 source = vllm-project/vllm#43906
 
-[backend-configuration-refused]
-keys = does not support the deployment configuration since
-pattern = backend '(?P<backend>\w+)' does not support the deployment configuration since (?P<why>[^\n]+?)\.?$
-cause = The backend {backend} cannot run this model here: {why}.
-remedy = Leave out the option that chose it[ ({log_moe_option} in this log)], so that the server takes a backend
-    that can, name another one, or use a newer release of the server and its kernels (FlashInfer).
-source = flashinfer-ai/flashinfer#3486
-
 [backend-lacks-feature]
 keys =
     is not supported for Flashinfer
@@ -288,6 +280,9 @@ values =
     advice of found: .*\.attention\.w[qkvo]\.|.*feed_forward\.w[123]\. => The file is of Mistral's own format: start
     + it with --load-format mistral --config-format mistral --tokenizer-mode mistral, or remove consolidated.safetensors
     + where the model's files of Transformers lie beside it
+    advice of found: .*\.(?:qweight|qzeros|g_idx)$ => The options say that the weights are quantized (GPTQ, AWQ) and
+    + this file has
+    + plain ones: name the directory of the quantized model, or leave that option out
     advice of found: . => Use the release of the server that the model's page names (mostly a newer one), or another
     + quantization of the model; where files are missing, download the model again
 remedy = {advice}.
@@ -322,11 +317,12 @@ keys =
     error: unrecognized arguments:
     error: invalid argument: -
     error while handling argument
+    error: unknown argument:
 pattern =
     (?P<program1>[\w./-]+): error: (?P<what1>unrecognized arguments: (?!-)[^\n]+)
     (?P<program2>[\w./-]+): error: (?P<what2>argument [^\n]+)
     error while handling argument (?P<what6>'[^'\n]+': [^\n]+)
-    error: (?P<what3>invalid argument: -\S+)
+    error: (?P<what3>(?:invalid|unknown) argument: -\S+)
 values =
     advice of what: [^{]*\{\{.*cannot be converted to => Write its JSON with single braces: the doubled ones are
     + those of a template
@@ -450,18 +446,6 @@ remedy = Use a program for models of images (ComfyUI with its GGUF loader, stabl
     model as GGUF.
 source = ggml-org/llama.cpp#10104
 
-[gguf-model-unknown]
-keys =
-    unknown model architecture: '
-    unknown pre-tokenizer type: '
-pattern =
-    unknown model architecture: '(?P<what1>[^'\n]+)'
-    unknown pre-tokenizer type: '(?P<what2>[^'\n]+)'
-cause = This llama.cpp, or the one in the program that uses it, does not know the model's architecture or tokenizer
-    {what}.
-remedy = Build or install a newer one that supports it; until then the model cannot be used with it.
-source = ggml-org/llama.cpp#28317
-
 [model-type-unknown]
 keys =
     but Transformers does not recognize this architecture
@@ -483,7 +467,8 @@ pattern =
     configuration_auto\.py', line \d+, in __getitem__\n[^\n]*\n(?:[ ~^]+\n)?KeyError: '([\w.-]+)'
     ^KeyError: '((?:qwen|glm|gemma|deepseek|mi[ni]?stral|nemotron|gpt_oss|minimax|llama|granite
     +|kimi)[\w.-]*)'$(?!\s*During handling)
-cause = The installed Transformers does not know the model's type {found}: it is older than the model.
+cause = The installed Transformers does not know the model's type {found}: it is older than the model, or the
+    program that defines the type did not register it.
 remedy = Install a release of the server that supports the model, with the Transformers that it pins; for Transformers
     alone pip install -U transformers (until its release has the model, from its source:
     git+https://github.com/huggingface/transformers).
@@ -496,14 +481,6 @@ cause = The model's tokenizer file was written by another release of tokenizers,
     ({found}).
 remedy = Upgrade tokenizers and Transformers together.
 source = m87-labs/moondream#242
-
-[attention-heads-indivisible]
-keys = must be divisible by tensor parallel size
-pattern = attention heads \((?P<heads>\d+)\) must be divisible by tensor parallel size \((?P<size>\d+)\)
-cause = The model has {heads} attention heads, which cannot be shared evenly by a tensor parallel size of {size}.
-remedy = Choose a --tensor-parallel-size that divides {heads}, or use the other GPUs for pipeline parallelism or for
-    copies of the model.
-source = vllm-project/vllm#414
 
 [quantization-unknown]
 keys = Unknown quantization method:

@@ -573,9 +573,13 @@ remedy = Build DGL from source against it, go without that part (DGL without gra
     release), or use PyTorch Geometric.
 
 [transformer-engine-part-missing]
-keys = Could not find shared object file for Transformer Engine
-pattern = Could not find shared object file for (Transformer Engine (?P<framework>\w+) lib)
-cause = Only the common part of Transformer Engine is installed, without its library for {framework}: pip install
+keys =
+    Could not find shared object file for Transformer Engine
+    so_path = next(so_dir.glob(
+pattern =
+    (so_path = next\(so_dir\.glob\()
+    Could not find shared object file for (Transformer Engine (?P<framework>\w+) lib)
+cause = Only the common part of Transformer Engine is installed, without its library[ for {framework}]: pip install
     transformer_engine alone does not bring it, or its build failed.
 remedy = Install it with the framework, built against the installed one: pip install --no-build-isolation
     "transformer_engine[pytorch]" (of JAX [jax]; cuDNN's headers and nvcc must be there), and read that build's errors.

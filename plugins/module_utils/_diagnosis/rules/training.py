@@ -112,14 +112,6 @@ values =
 cause = The kernel {kernel} found {what} ({check}); the line of the traceback is not its place.
 remedy = {advice}; CUDA_LAUNCH_BLOCKING=1 makes the traceback show the call, and device="cpu" its values.
 
-[model-on-two-devices-trained]
-keys = You can't train a model that has been loaded in
-pattern = You can't train a model that has been loaded in (\S+(?: or \S+)? precision) (?:on a different device|with)
-cause = A quantized model ({found}) is to be trained, and device_map put it, or a part of it, elsewhere than on the
-    process's own GPU.
-remedy = Load it on the GPU of the process: device_map="cuda:0" on a Spark; with several processes each its own (of
-    accelerate PartialState().process_index).
-
 [bitsandbytes-weight-plain]
 keys =
     'Parameter' object has no attribute '
@@ -208,12 +200,6 @@ pattern = (loss scale already at minimum)
 cause = The gradients overflowed float16 in each step until DeepSpeed gave up ({found}).
 remedy = Train in bfloat16 (bf16 enabled and fp16 not in DeepSpeed's configuration, bf16=True of the Trainer), with a
     lower learning rate.
-
-[deepspeed-device-map]
-keys = DeepSpeed Zero-3 is not compatible with
-pattern = (DeepSpeed Zero-3 is not compatible with [^\n.]{1,90})
-cause = The model is loaded with device_map or low_cpu_mem_usage, and ZeRO 3 distributes the weights itself ({found}).
-remedy = Leave out device_map and low_cpu_mem_usage in from_pretrained, or use ZeRO 2.
 
 [apex-not-compiled]
 keys =
