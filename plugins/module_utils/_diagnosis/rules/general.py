@@ -468,6 +468,9 @@ values =
     + may not pass the build's own PATH on)
     advice of found: swig$ => Install swig (faiss-gpu and others have no wheel for aarch64; faiss-cpu has)
     advice of found: git-lfs => Install git-lfs and run git lfs install
+    advice of found: (apt|apt-get|dnf|microdnf|yum|apk|zypper)$ => That is another distribution's: take the script for
+    + this one,
+    + or the base image that it was written for
     advice of found: . => Activate the environment into which it was installed (its bin, or
     + ~/.local/bin, on PATH), or install the package that has it (apt-file search bin/NAME)
 cause = {found} is called, and is not on the PATH.

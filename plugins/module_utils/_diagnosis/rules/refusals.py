@@ -257,6 +257,27 @@ cause = The compiler or linker refuses its command: {found}.
 remedy = {advice}.
 source = https://docs.nvidia.com/cuda/cuda-compiler-driver-nvcc/
 
+[cmake-file-not-read]
+keys = CMake Error
+pattern =
+    CMake Error [^\n]*\n\s+(?P<what1>file (?:STRINGS|READ|COPY|SHA\w+|MD5)[^\n]*? (?:file|cannot find|cannot
+    + read|find)[:]?\s+'(?P<file1>[^'\n]+)')
+    CMake Error [^\n]*\n\s+(?P<what2>include could not find (?:requested|load) file):\s+(?P<file2>\S+)
+    CMake Error [^\n]*\n\s+(?P<what3>Cannot find source file):\s+(?P<file3>\S+)
+    CMake Error [^\n]*\n\s+(?P<what4>configure_file|File)\s[^\n]*?(?P<file4>\S+)\s+does\s+not\s+exist
+    CMake Error [^\n]*\n\s+The imported target '[^'\n]+' (?P<what5>references the file)\s+'(?P<file5>[^'\n]+)'
+    CMake Error [^\n]*\n\s+Imported target '[^'\n]+' (?P<what6>includes non-existent path)\s+'(?P<file6>[^'\n]+)'
+values =
+    advice of what: (?:references|includes) => The package whose …Config.cmake says so was removed in part or is of
+    + another host: install its development package again
+    advice of file: /usr|/opt => Install the package with that file, headers included, or give the directory that has
+    + it (the project's -D…_ROOT or -D…_DIR)
+    advice of file: . => Clone the project completely (git submodule update --init --recursive), at the tag that
+    + belongs together, and name what lies elsewhere by its own option
+cause = CMake does not find {file}, which the project names ({what}).
+remedy = {advice}.
+source = NVIDIA/TensorRT-LLM#1716
+
 [cmake-refuses]
 keys =
     CMake Error
@@ -326,27 +347,6 @@ values =
 cause = Meson refuses it: {found}
 remedy = {advice}.
 source = https://github.com/mesonbuild/meson/tree/master/mesonbuild
-
-[cmake-file-not-read]
-keys = CMake Error
-pattern =
-    CMake Error [^\n]*\n\s+(?P<what1>file (?:STRINGS|READ|COPY|SHA\w+|MD5)[^\n]*? (?:file|cannot find|cannot
-    + read|find)[:]?\s+'(?P<file1>[^'\n]+)')
-    CMake Error [^\n]*\n\s+(?P<what2>include could not find (?:requested|load) file):\s+(?P<file2>\S+)
-    CMake Error [^\n]*\n\s+(?P<what3>Cannot find source file):\s+(?P<file3>\S+)
-    CMake Error [^\n]*\n\s+(?P<what4>configure_file|File)\s[^\n]*?(?P<file4>\S+)\s+does\s+not\s+exist
-    CMake Error [^\n]*\n\s+The imported target '[^'\n]+' (?P<what5>references the file)\s+'(?P<file5>[^'\n]+)'
-    CMake Error [^\n]*\n\s+Imported target '[^'\n]+' (?P<what6>includes non-existent path)\s+'(?P<file6>[^'\n]+)'
-values =
-    advice of what: (?:references|includes) => The package whose …Config.cmake says so was removed in part or is of
-    + another host: install its development package again
-    advice of file: /usr|/opt => Install the package with that file, headers included, or give the directory that has
-    + it (the project's -D…_ROOT or -D…_DIR)
-    advice of file: . => Clone the project completely (git submodule update --init --recursive), at the tag that
-    + belongs together, and name what lies elsewhere by its own option
-cause = CMake does not find {file}, which the project names ({what}).
-remedy = {advice}.
-source = NVIDIA/TensorRT-LLM#1716
 
 [command-name-empty]
 keys = sh:

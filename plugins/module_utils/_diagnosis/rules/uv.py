@@ -283,6 +283,9 @@ pattern =
     Distribution not found at: (?P<file1>file:\S+)
     No '(?P<file2>pyproject\.toml)' found in (?:current )?directory
 values =
+    advice of file: file:\S+(?<!\.whl)$ => That directory of tool.uv.sources is not there: COPY it into the image, or
+    + take the released
+    + package (uv sync --no-sources)
     advice of file: file: => Build or download that wheel first, and give the path at which it lies (in a container the
     + path inside)
     advice of file: . => Change into the project's directory, or name it (uv --project DIR, --directory DIR)
