@@ -88,11 +88,13 @@ class ActionModule(AsksProgram, OnController):
             if refused:
                 return own, names | {finding["package"] for finding in refused}, [*findings, *refused]
             for name, package in newest.items():
-                if python := resolve.refused_python(name, package["version"], host, lines.index):
-                    text = f"{name} {package['version']} refuses Python {host.python} (Requires-Python {python})."
+                bound, tags = resolve.pythons(name, package["version"], host, lines.index)
+                if bound:
+                    text = f"{name} {package['version']} refuses Python {host.python} (Requires-Python {bound})."
                     findings.append(_finding(name, "no", "python", text))
                 elif not package.get("wheels"):
-                    text = f"{name} {package['version']} has no wheel for {host.platform}: {_BUILD}."
+                    own_tags = f", only for {', '.join(sorted(tags))}" if tags else ""
+                    text = f"{name} {package['version']} has no wheel for {host.platform}{own_tags}: {_BUILD}."
                     findings.append(_finding(name, "perhaps", "sdist", text))
         needed = [*lines.requirements, *(line for package in own for line in package["requires"])]
         chosen, unread, cause = self._choose(needed, lines, host)

@@ -24,7 +24,7 @@ import tomllib
 from ...plugins.module_utils._core import platforms
 from ...plugins.module_utils._core.errors import SparkforgeError
 from ...plugins.module_utils._core.redact import redact
-from ...plugins.module_utils._fetch.index import list_wheels, pip_settings
+from ...plugins.module_utils._fetch.index import Link, list_wheels, pip_settings
 from ...plugins.plugin_utils.stack.model import BESIDE
 
 with contextlib.suppress(ImportError):
@@ -192,17 +192,24 @@ def versions(name: str, target: Target, index: Index, count: int = 8) -> list[st
     return newest
 
 
-def refused_python(name: str, version: str, target: Target, index: Index) -> str | None:
-    """Return the ``Requires-Python`` of a version's wheels if it excludes the target: uv ignores upper bounds."""
+def pythons(name: str, version: str, target: Target, index: Index) -> tuple[str | None, set[str]]:
+    """Return what a version's wheels say of Python: a ``Requires-Python`` that excludes the target, and their tags.
+
+    uv ignores upper bounds. The tags are those of the wheels for the target's machine.
+    """
     options = index.options()
-    if "--no-index" in options:
-        return None
-    url = dict(zip(options, options[1:])).get("--default-index", "https://pypi.org/simple").rstrip("/")
-    with contextlib.suppress(SparkforgeError, ValueError):
-        for link in list_wheels(f"{url}/{name}/", {}, "inspect_index_url"):
-            if link.file.split("-")[1] == version and f"{target.python}.0" not in SpecifierSet(link.python or ""):
-                return link.python
-    return None
+    urls = [value for option, value in zip(options, options[1:]) if option in ("--default-index", "--index")]
+    links: list[Link] = []
+    urls += [] if {"--default-index", "--no-index"}.intersection(options) else ["https://pypi.org/simple"]
+    for url in urls:
+        with contextlib.suppress(SparkforgeError):
+            links += list_wheels(f"{url.rstrip('/')}/{name}/", {}, "inspect_index_url")
+    links = [link for link in links if link.file.split("-")[1] == version]
+    tags = {link.file.split("-")[-3] for link in links if target.machine in link.file}
+    with contextlib.suppress(ValueError):
+        full = f"{target.python}.0"
+        return next((link.python for link in links if full not in SpecifierSet(link.python or "")), None), tags
+    return None, tags
 
 
 def check_requirement(line: str) -> Requirement:

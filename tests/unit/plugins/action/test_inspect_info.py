@@ -90,8 +90,14 @@ def test_release_whose_metadata_refuses_the_python_is_a_no(tmp_path: Path) -> No
         index.add("bound", "0.58.1", tag="cp311-cp311-manylinux2014_aarch64", python=">=3.8,<3.12")
         index.files["/simple/bound/"] += f'<a href="/files/bound-0.58.1.tar.gz#sha256={"a" * 64}">s</a>'.encode()
         result = inspect(tmp_path, "bound==0.58.1", index_url=index.simple)
+        # The wheels say which Pythons the release knows, even without an upper bound.
+        index.add("unbound", "0.58.1", tag="cp311-cp311-manylinux2014_aarch64", python=">=3.8")
+        index.files["/simple/unbound/"] += f'<a href="/files/unbound-0.58.1.tar.gz#sha256={"a" * 64}">s</a>'.encode()
+        unbound = inspect(tmp_path, "unbound==0.58.1", index_url=index.simple)
     finally:
         index.close()
+    assert (unbound["verdict"], unbound["findings"][0]["kind"]) == ("perhaps", "sdist")
+    assert "only for cp311" in unbound["table"]
     assert (result["verdict"], [finding["kind"] for finding in result["findings"]]) == ("no", ["python"])
     assert "refuses Python 3.12 (Requires-Python >=3.8,<3.12)" in result["table"]
 
