@@ -608,22 +608,6 @@ source =
     https://github.com/Debian/apt/blob/main/apt-private/private-install.cc
     tianon/docker-brew-ubuntu-core#207
 
-[apt-configuration-invalid]
-keys =
-    E: Syntax error /
-    E: Invalid record in the preferences file
-    E: No priority (or zero) specified
-    E: Did not understand pin type
-pattern =
-    ^E: (?P<why1>Syntax error (?P<file1>/[^:\s]+):\d+: [^\n]+)
-    ^E: (?P<why2>Invalid record in the preferences file (?P<file2>[^,\s]+), [^\n]+)
-    ^E: (?P<why3>No priority \(or zero\) specified for pin|Did not understand pin type [^\n]*)
-cause = apt cannot read its own configuration: {why}.
-remedy = Correct it[ in {file}], or move that file away: those in /etc/apt/apt.conf.d have lines NAME "VALUE"; those
-    in /etc/apt/preferences.d blocks of Package, Pin and Pin-Priority. apt-config dump and apt-cache policy show what
-    is read.
-source = https://manpages.ubuntu.com/manpages/noble/man5/apt_preferences.5.html
-
 [apt-hook-failed]
 keys = Problem executing scripts
 pattern = Problem executing scripts (?P<hook>[\w:-]+) '(?P<command>[^\n]+)'\s*$

@@ -544,24 +544,6 @@ cause = {found} is in use: a program has a file or its directory there, or somet
 remedy = See who (sudo fuser -vm {found}; findmnt {found}), end that or unmount it; a container keeps its volumes until
     it is removed.
 
-[account-refused]
-keys =
-    already exists
-    cannot lock /etc/
-    is currently used by process
-pattern =
-    (?:useradd|adduser|groupadd|addgroup)(?:: fatal)?: (?P<why1>(?:[Tt]he )?(?:user|group) '?[^'\s]+'? already exists)
-    (?:useradd|usermod|userdel|groupadd|groupmod|gpasswd|passwd): (?P<why2>cannot lock /etc/\S+)
-    (?:usermod|userdel): user \S+ (?P<why3>is currently used by process \d+)
-values =
-    advice of why: cannot => End the other such command (pgrep -a user), remove an old /etc/*.lock, and run it as root
-    advice of why: is => Log that account out (loginctl terminate-user NAME), then repeat
-    advice of why: . => Go on with it (usermod -aG GROUP NAME), or take another name; Ubuntu 24.04's images have an
-    + account ubuntu with 1000
-cause = The account was not made or changed: {why}.
-remedy = {advice}.
-source = https://manpages.ubuntu.com/manpages/noble/man8/useradd.8.html
-
 [account-missing]
 keys =
     invalid user:
