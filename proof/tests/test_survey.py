@@ -446,6 +446,23 @@ print(max(rounding.units(after, before, torch.float32, 1.0) for before, after in
     assert printed(healthy, program) == ["True"]
 
 
+def test_gradients_of_norms_in_totals_have_few_terms(healthy: Environment) -> None:
+    """A CPU adds up those of a norm's weights in bfloat16: of 40,003 rows, up to 16 units, the bound, and now 4."""
+    program = """
+import torch
+from sparkforge_proof.checks.survey import calls, panels, rounding
+from sparkforge_proof.checks.survey.conditions import Operator
+sample = panels.sample(panels.PANELS["totals"], "bfloat16", "cpu", "3011 totals", False)
+assert sample.input.shape == (40003, 5), sample.input.shape
+(totals,) = panels.programs("totals", "bfloat16", 3011, True, True)
+operator = Operator(totals, totals.name, "cpu", torch.bfloat16, f"3010 {totals.name}", [])
+sample, exact, shifted = calls.reference(operator, sample)
+made = rounding.compute(totals, sample, rounding.leaves(sample), torch.bfloat16, operator.seed)
+print(rounding.worst_errors(made, exact, shifted, torch.bfloat16, totals.scale)[1] < 8)
+"""
+    assert printed(healthy, program) == ["True"]
+
+
 def test_gradient_that_autocast_rounds_is_right_where_its_sum_cancels(healthy: Environment) -> None:
     """The sum of 138,159 gradients is 2.3, or -0.08 if each is rounded to bfloat16 first, as autocast does."""
     program = """
