@@ -1000,6 +1000,16 @@ remedy = Do what it says, or read the lines before it; a file that ends too soon
     JSON or regular expression that is not known wants a newer program.
 source = MuhammadMoinFaisal/LargeLanguageModelsProjects#6
 
+[waited-in-vain]
+keys =
+    TimeoutError
+pattern = ^\W*(?:\w+\.)*(?P<why>TimeoutError(?:: [^\n]{0,160})?)\s*$
+uncertain = yes
+cause = The program waited too long for another process or server ({why}).
+remedy = Look for what it waited for in the traceback's last lines, and read that process's log for its first error;
+    raise the time where it still loads or compiles (VLLM_ENGINE_READY_TIMEOUT_S, VLLM_RPC_TIMEOUT and --dist-timeout
+    of SGLang), and leave memory free.
+
 [ends-in-nccl]
 keys = The log ends with:
 pattern =
@@ -1043,6 +1053,23 @@ values =
 cause = CUDA reports: {why}.
 remedy = {advice}.
 source = https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html
+
+[heap-damaged]
+keys =
+    free():
+    double free or corruption
+    malloc():
+    munmap_chunk()
+    corrupted size vs
+    corrupted double-linked
+    stack smashing detected
+    realloc():
+pattern =
+    ((?:free|malloc|realloc|munmap_chunk)\(\): (?:invalid|corrupted|unaligned|unsorted|mismatching|double
+    + free|smallbin|largebin|memory)[^\n]{0,60}|double free or corruption[^\n]{0,20}|corrupted (?:size
+    + vs|double-linked)[^\n]{0,30}|stack smashing detected)
+cause = The program's memory was damaged ({found}): mostly compiled packages that do not fit each other.
+remedy = Install them anew in one environment, take LD_PRELOAD out, and find the package with python -X faulthandler.
 
 [dpkg-unconfigured]
 keys = dependency problems prevent configuration of

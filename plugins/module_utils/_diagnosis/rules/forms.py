@@ -431,6 +431,23 @@ cause = Ollama refuses it: {why}.
 remedy = {advice}.
 source = ollama/ollama#9004
 
+[llamacpp-request-refused]
+keys =
+    send_error: task id =
+    got exception: {"error"
+pattern =
+    send_error: task id = \d+, error: (?P<why1>[^\n]{3,240})
+    got exception: \{'error':\{'code':\d+,'message':'(?P<why2>[^\n]{3,240})
+values =
+    advice of why: .*physical batch => Start it with -ub and -b as long as the longest input
+    advice of why: .*(?:context|n_ctx) => Raise -c (divided by the slots of -np), or send less
+    advice of why: .*(?:template|parser|arse input|jinja|tools) => Update llama.cpp, and start it with --jinja and the
+    + model's newest template
+    advice of why: .*(?:mmproj|image|audio) => Start it with the model's --mmproj file
+    advice of why: . => Change what it names in the request, or start it with the option that it names
+cause = llama-server refuses a request: {why}.
+remedy = {advice}.
+
 [object-attribute-missing]
 keys = ' object has no attribute '
 pattern =

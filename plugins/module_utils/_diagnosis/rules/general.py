@@ -54,6 +54,20 @@ cause = Only {joined} ranks came together within {seconds} s: the others did not
 remedy = Start all ranks within that time, with the same master address (of the network between the hosts) and world
     size, open its port in the firewall (ufw), and read the other hosts' logs for their first error.
 
+[c10d-key-missing]
+keys =
+    wait timeout after
+    Socket Timeout
+pattern =
+    wait timeout after (?P<time>\d+)ms, keys: (?P<key>[^\s,]+)
+    Error: (Socket Timeout)
+uncertain = yes
+cause = A rank waited[ {time} ms] for what another one was to write[ ({key})], which never did: that rank failed or
+    hangs, or takes another way through the program.
+remedy = Read the logs of all other ranks for the first error (with rank 0's host); if none has one, see that all were
+    started with the same arguments and world size, and raise the time only where loading or compiling takes longer
+    (timeout= of init_process_group).
+
 [warnings-as-errors]
 keys = [-Werror
 pattern = error: ([^\n]+?) \[-Werror

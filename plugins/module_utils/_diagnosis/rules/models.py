@@ -159,6 +159,20 @@ remedy = Upgrade Transformers (with the engine that pins it), or write --hf-over
     original_max_position_embeddings.
 source = meta-llama/llama3#299
 
+[sglang-kv-transfer]
+keys = KVTransferError(
+pattern = KVTransferError\(bootstrap_room=\d+\): (?P<why>[^\n"']{4,300})
+uncertain = yes
+values =
+    advice of why: (?:Could not fetch|.*bootstrap_addr) => Let the decoding server reach the prefill server's
+    + --disaggregation-bootstrap-port at the address of its --host (ufw, no proxy)
+    advice of why: . => Read both logs for the transport's error before it: name the cabled ports in
+    + --disaggregation-ib-device, give containers /dev/infiniband and --ulimit memlock=-1; TCP needs a Mooncake built
+    + with CUDA
+cause = A request's cache did not come from the prefill to the decoding server: {why}.
+remedy = {advice}.
+source = sgl-project/sglang#7118
+
 [trtllm-no-cache-memory]
 keys =
     memory available for KV cache
