@@ -679,31 +679,6 @@ cause = NVIDIA's container toolkit does not go on: {why}.
 remedy = {advice}.
 source = https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/troubleshooting.html
 
-[containerd-refused]
-keys =
-    systemd_cgroup` only works
-    unsupported config version
-    make sure you are running as root and the endpoint
-    containerd-rootless-setuptool
-    needs CNI plugin
-    name is reserved for
-    /run/containerd/containerd.sock: connect: permission denied
-pattern =
-    (?P<why>'systemd_cgroup' only works for|unsupported config version \d+|connect endpoint '\S+', make sure you are
-    + running as root|rootless containerd not running|needs CNI plugin '[^'\n]+'|name is reserved
-    + for|/run/containerd/containerd\.sock: connect: permission denied)
-values =
-    advice of why: 'sys => Take systemd_cgroup out of /etc/containerd/config.toml, and set SystemdCgroup = true in the
-    + options of the runtime
-    advice of why: unsup => Make the file of this release (containerd config default), and have nvidia-ctk runtime
-    + configure --runtime=containerd write the runtime anew
-    advice of why: needs => Install the CNI plugins to that directory (containernetworking-plugins)
-    advice of why: name => Remove the old one first (crictl rmp -f, crictl rm)
-    advice of why: . => Run it with sudo, and see that containerd runs (systemctl status containerd)
-cause = containerd, or a client of it, does not go on: {why}.
-remedy = {advice}.
-source = https://github.com/containerd/containerd/blob/main/docs/man/containerd-config.toml.5.md
-
 [container-lost-gpu]
 keys = Failed to initialize NVML: Unknown Error
 pattern = Failed to initialize NVML: (Unknown Error)

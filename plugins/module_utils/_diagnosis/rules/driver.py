@@ -844,20 +844,6 @@ cause = The host was to sleep without the driver's services for that ({found}), 
 remedy = Switch them on (sudo systemctl enable nvidia-suspend nvidia-resume nvidia-hibernate), or keep a server from
     sleeping (sudo systemctl mask sleep.target suspend.target).
 
-[powerd-needless]
-keys =
-    SBIOS support not found for NVPCF
-    Client (presumably SBIOS)
-    Failed to initialize Dynamic Boost
-    Allocate client failed 89
-    Failed to initialize RM Client
-pattern =
-    (SBIOS support not found for NVPCF|Client \(presumably SBIOS\) [^\n]+|Failed to initialize Dynamic Boost)
-    (Allocate client failed 89|Failed to initialize RM Client)
-cause = nvidia-powerd (Dynamic Boost), which some notebooks alone can use, does not start here ({found}).
-remedy = Switch it off: sudo systemctl disable --now nvidia-powerd; nothing else needs it.
-source = https://download.nvidia.com/XFree86/Linux-x86_64/580.95.05/README/dynamicboost.html
-
 [nvidia-tool-refused]
 keys =
     is not a valid power limit

@@ -463,44 +463,31 @@ keys =
     preparing container
     Error: cannot set up namespace
     short-name resolution enforced
-    Error: netavark
     Error: could not find "
     Error: could not find slirp4netns
     Error: could not find pasta
-    Error: setting up Pasta
     'overlay' is not supported over
-    Error: database configuration mismatch
-    unable to connect to Podman socket
     rootless needs no limits
 pattern =
     crun: (?P<why1>fsopen_mount[^\n:]*: Function not implemented|cannot set memory limit|unknown version
     + specified|error stat'ing file '[^'\n]+'|read status from sync socket|mount '[^'\n]+' to '[^'\n]+': Operation not
-    + permitted|setrlimit '\w+': Operation not permitted|(?:unlink '[^'\n]+|open '/[^'\n]*/merged)': Permission denied)
+    + permitted|setrlimit '\w+': Operation not permitted)
     runc create failed: [^\n]*?(?P<why2>can't get final child's PID from pipe: EOF|rootless needs no limits)
-    Error: (?P<why3>cannot set up namespace using '\S+'|short-name resolution enforced but cannot prompt|netavark:
-    + [^\n]+|could not find '?(?:netavark|aardvark-dns|slirp4netns|pasta|conmon|crun|runc)'?|setting up
-    + Pasta|'overlay' is not supported over \w+|database configuration mismatch|unable to connect to Podman socket)
+    Error: (?P<why3>cannot set up namespace using '\S+'|short-name resolution enforced but cannot prompt|could not
+    + find '?(?:netavark|aardvark-dns|slirp4netns|pasta|conmon|crun|runc)'?|'overlay' is not supported over \w+)
 values =
     advice of why: fsopen|unknown|read|can't => crun (or runc) and the kernel or Podman are not of one age: update it,
-    + or take --runtime runc; see the kernel's log
+    + or take --runtime runc
     advice of why: cannot set mem|rootless => Delegate the control groups to the account (Delegate=yes for
-    + user@.service, a login of its own), or leave out the limit
+    + user@.service), or leave out the limit
     advice of why: error => The CDI specification names a device that is not there: load the driver (nvidia-smi) and
     + run sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml
     advice of why: mount|setr => It is not allowed without root or in a container: leave out that option, or use sudo
     + podman
-    advice of why: unlink|open => Files of this account belong to root, or its home is closed: sudo chown -R $USER
-    + ~/.local/share/containers, and chmod o+x each directory above
-    advice of why: cannot set up => Install uidmap, and give the account a range in /etc/subuid and /etc/subgid (then
-    + podman system migrate)
+    advice of why: cannot set up => Install uidmap, and give the account a range in /etc/subuid and /etc/subgid
     advice of why: short => Write the image's complete name (docker.io/library/NAME)
-    advice of why: netavark => Run it by sudo, or load nf_tables and iptable_nat
     advice of why: could => Install it (apt: netavark, aardvark-dns, slirp4netns, passt, conmon, crun)
-    advice of why: setting => Update passt, or use --network slirp4netns
-    advice of why: 'over => Put the storage on a local disk, or set mount_program = "/usr/bin/fuse-overlayfs" in
-    + storage.conf
-    advice of why: data => Set storage.conf back, or podman system reset, which removes all images
-    advice of why: . => Start it: systemctl --user start podman.socket
+    advice of why: . => Put the storage on a local disk
 cause = Podman, or the runtime that it calls, does not do it: {why}.
 remedy = {advice}.
 source = mmartial/ComfyUI-Nvidia-Docker#86

@@ -134,30 +134,6 @@ source =
     tonyd2wild/GLM-5.3-Flash-NVFP4-DFlash2-2x-DGX-Spark#19
     NVIDIA/open-gpu-kernel-modules#1358
 
-[pcie-link-lost]
-keys =
-    : Link Down
-    DPC: containment event
-    can't recover
-    failed to assign
-    can't assign
-    can't reserve
-pattern =
-    (?P<device>[0-9a-f]{4}:[\w:.]+): (?P<why1>pciehp: Slot\([^)\n]*\): Link Down|DPC: containment event|AER: can't
-    + recover)
-    (?P<device2>[0-9a-f]{4}:[\w:.]+): (?P<why2>BAR \d+[^\n]{0,90}?(?:failed to assign|can't assign|can't reserve))
-values =
-    advice of why: BAR[^\n]*reserve => Another driver holds the device (lspci -nnk; the console's efifb too:
-    + video=efifb:off): unload it first
-    advice of why: BAR => Switch on Above 4G Decoding and Resizable BAR in the firmware's setup, update it, or boot
-    + with pci=realloc; a bridge's own small window does no harm
-    advice of why: . => Turn the host fully off and unplug it for a minute, seat the card or cable anew, and update
-    + its firmware and the host's; if it comes back, switch off deep power states (pcie_aspm=off), and ask the vendor
-uncertain = yes
-cause = The PCIe device {device} lost its link or got no room on the bus ({why}).
-remedy = {advice}.
-source = https://docs.kernel.org/PCI/pcieaer-howto.html
-
 [unit-not-started]
 keys =
     Failed at step
