@@ -92,8 +92,10 @@ def vocabulary() -> frozenset[str]:
     """Return the words in this collection's own sources, which are public."""
     # The texts in a report come from the proof.
     checks = importlib.import_module("sparkforge_proof.catalogue").modules()
+    resources = importlib.import_module("sparkforge_proof.resources")
     proof = [f"sparkforge_proof.{module}" for module in ("cli", *checks)]
-    text = "\n".join(bundle.files(f"{__package__}.record", *proof).values())
+    sources = bundle.files(f"{__package__}.record", *proof).values()
+    text = "\n".join([*sources, *map(resources.text, resources.OF_CHECKS)])
     return frozenset(word.lower() for word in re.findall(r"[A-Za-z0-9]+", text) if not word.isdigit())
 
 
