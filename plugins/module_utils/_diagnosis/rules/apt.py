@@ -658,27 +658,6 @@ cause = dpkg stops: {why}.
 remedy = {advice}.
 source = https://github.com/guillemj/dpkg/blob/main/lib/dpkg/parse.c
 
-[dpkg-script-state]
-keys =
-    dpkg: error processing
-    conflicting packages - not installing
-    prevent removal of
-pattern =
-    processing (?:package|archive) (?P<package1>\S+) [^\n]*\n (?P<why1>package is in a very bad inconsistent
-    + state|package \S+ is not ready for configuration)
-    (?P<why2>conflicting packages) - not installing (?P<package2>\S+)
-    dependency (?P<why3>problems prevent removal) of (?P<package3>[^:\s]+)
-values =
-    advice of why: package => Install it again (sudo apt install --reinstall, or apt --fix-broken install); if its own
-    + script fails at that, move its /var/lib/dpkg/info/NAME.prerm or .postinst away, sudo dpkg --remove
-    + --force-remove-reinstreq NAME, and install it
-    advice of why: conf => Remove the other package that the line names first, or let apt do both (sudo apt install
-    + ./FILE.deb)
-    advice of why: . => Remove those that need it, too: sudo apt remove in place of dpkg -r
-cause = dpkg does not go on with {package}: {why}.
-remedy = {advice}.
-source = https://github.com/guillemj/dpkg/blob/main/src/main/remove.c
-
 [apt-unmet-modules]
 keys = linux-modules-nvidia-
 pattern =

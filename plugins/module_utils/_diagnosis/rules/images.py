@@ -712,26 +712,6 @@ cause = The image was not downloaded: {why}.
 remedy = {advice}.
 source = docker/for-linux#711
 
-[compose-value-refused]
-keys =
-    invalid interpolation format
-    contains an invalid type
-    external volume "
-    multiple platforms feature is
-pattern =
-    (?P<why1>invalid interpolation format for [^\n:]+)
-    (?P<why2>[\w.-]+ contains an invalid type, it should be [^\n]+)
-    (?P<why3>external volume '[^'\n]+' not found)
-    (?P<why4>multiple platforms feature is currently not supported for docker driver)
-values =
-    advice of why: invalid => Write a $ that is meant as such twice ($$), and close each brace
-    advice of why: external => Make it (docker volume create NAME), or take external out
-    advice of why: multiple => docker buildx create --use, or build for linux/arm64 alone
-    advice of why: . => Write that value as the message says (a list has a line with - for each)
-cause = docker compose does not take the file: {why}.
-remedy = {advice}.
-source = https://docs.docker.com/reference/compose-file/interpolation/
-
 [docker-process-id-file]
 keys = ensure docker is not running or delete
 pattern = ensure docker is not running or delete (\S+)
