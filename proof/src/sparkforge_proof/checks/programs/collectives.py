@@ -44,7 +44,6 @@ _REMEDY = (
 )
 #: The backend for each device.
 BACKENDS = {"cuda": "NCCL", "cpu": "Gloo"}
-_PDEATHSIG = 1
 #: The errors by which torch refuses a call, and errors that follow from another rank's end or waiting.
 _REFUSALS = (RuntimeError, TypeError, ValueError, AssertionError)
 _CONSEQUENCE = re.compile("gloo/|NCCL|CUDA error|Connection|Timed out|timeout")
@@ -97,8 +96,8 @@ def other_rank(function: str, text: str) -> None:
     :param function: the function's module and name.
     :param text: the function's arguments in JSON.
     """
-    # Exit with the check, even if it is killed.
-    ctypes.CDLL(None).prctl(_PDEATHSIG, signal.SIGKILL)
+    # Exit with the check, even if it is killed: PR_SET_PDEATHSIG is 1.
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
     arguments = json.loads(text)
     context = Context(**arguments.pop("context"))
     module, _unused, name = function.rpartition(".")
