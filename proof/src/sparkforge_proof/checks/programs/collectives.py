@@ -192,7 +192,7 @@ def _after_wrong_number(cases: Cases) -> t.Iterator[None]:
     """Ignore an error that follows a wrong number, which explains more."""
     try:
         yield
-    except _REFUSALS:
+    except (*_REFUSALS, AttributeError):
         if cases.worst <= 1:
             raise
 
