@@ -92,8 +92,9 @@ def test_faulty_operator_is_caught(healthy: Environment, tmp_path: Path) -> None
 
 
 def test_fault_is_caught_by_survey(healthy: Environment, tmp_path: Path) -> None:
-    faults = {"rounded": {"target": "aten::sinh", "operator": "sinh", "defect": "rounding", "amount": 12.0}}
-    results = judged(healthy, tmp_path, {"cpu.survey.float32": {"sinh": ["aten::sinh"]}}, faults)
+    faults = {"rounded": {"target": "aten::sinh", "operator": "sinh", "defect": "rounding", "amount": 13.0}}
+    calls = {"cpu.survey.float32": {"sinh": ["aten::sinh"]}}
+    results = judged(healthy, tmp_path, calls, faults, kinds=["12.1", "aarch64", "torch 2.14"])
     assert list(results["rounded"]["caught"]) == ["cpu.survey.float32"], results["rounded"]
 
 

@@ -42,6 +42,8 @@ from .comparison import NotOffered, Survey, name_of
 from .conditions import PLAIN, is_compiled, is_differentiable, strided_today
 from .rounding import Misfits, one_line, seed_of
 
+#: The multiple of its bound from which an error of a function of one number counts without evidence.
+OF_FUNCTIONS = 10.0
 #: The formats in which a run covers every operator, and the factor for them on the limit ``survey``. In other formats,
 #: a run covers one of PARTS parts of the operators, a different one each day, with its own factor.
 BROAD, LONGER, PARTS, PART_LONGER = ("float32", "bfloat16"), 4.0, 3, 2.0
@@ -302,8 +304,8 @@ def judge(
         cause = f"Off in {form}: {listed}{more}.{endings}"
         misfits = max((entry for entry in wrong if isinstance(entry, Misfits)), default=Misfits(0, 0))
         worst = max(entry.other_error if isinstance(entry, Misfits) else entry for entry in wrong)
-        exact = any(operator_bounds.is_elementary(name.partition(",")[0]) for name in off)
-        raise Failed(cause, REMEDY, measured, bound, worst, misfits.count, misfits.compared, exact)
+        is_far = any(_counts(name, ratio, form) for name, (_plain, ratio, _text) in off.items())
+        raise Failed(cause, REMEDY, measured, bound, worst, misfits.count, misfits.compared, is_far)
     if ended:
         raise Unanswered(CRASH, f"In {form}:{endings}", REMEDY, measured, bound)
     if not outcome.units:
@@ -314,6 +316,19 @@ def judge(
         listed = "; ".join(f"{name}: {why}" for name, why in known.items())
         result.warn_of_known(f"Wrong in {form}, as is known of this torch: {listed}.", KNOWN_REMEDY, worst)
     return result
+
+
+def _counts(name: str, ratio: float, form: str) -> bool:
+    """Tell whether an error counts without evidence: of an exact operator, or a large one of a function of one number.
+
+    The libraries of all devices compute such a function to within a few units; the bounds are 6 units or more.
+    """
+    if operator_bounds.is_elementary(name.partition(",")[0]):
+        return True
+    if not OF_FUNCTIONS < ratio < math.inf or form == "complex64":
+        return False
+    functions = {name_of(each) for each in catalogue() if type(each).__name__ == "UnaryUfuncInfo"}
+    return name.removeprefix("_foreach_") in functions
 
 
 def _describe(name: str, value: float, most: float) -> str:
