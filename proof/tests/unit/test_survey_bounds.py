@@ -49,14 +49,20 @@ def test_left_out_cpu_attention_only_transposed() -> None:
         # The result has the counts of the operator with the most misfits, and the largest ratio of the others.
         ({"sort": [Misfits(1, 30, 64.0), 0.0], "erf": [0.0, Misfits(3, 9)], "i0": [48.0, 0.0]}, 2.0, 3, 9, False),
         ({"mm": [math.inf, 0.0]}, math.inf, 0, 0, True),
+        # An error of a function of one number counts beyond ten times its bound, but not that of its gradient.
+        ({"_foreach_sinh": [352.0, 0.0]}, 11.0, 0, 0, True),
+        ({"sinh": [288.0, 0.0]}, 9.0, 0, 0, False),
+        ({"sinh": [0.0, 352.0]}, 11.0, 0, 0, False),
+        ({"sinh": [math.inf, 0.0]}, math.inf, 0, 0, False),
     ],
 )
 def test_failure_has_ratio_misfits_and_exactness(
     units: dict[str, list[float]], ratio: float, mismatched: int, compared: int, elementary: bool
 ) -> None:
-    context = check.Context("cuda", limits=dict(settings.LIMITS))
+    context, outcome = check.Context("cuda", limits=dict(settings.LIMITS)), survey_operator.Survey(units=units)
+    outcome.functions = {"sinh"}
     with pytest.raises(check.Failed) as failed:
-        survey.judge(context, survey_operator.Survey(units=units), dict.fromkeys(units, (32.0, 32.0)), "float32")
+        survey.judge(context, outcome, dict.fromkeys(units, (32.0, 32.0)), "float32")
     failure = failed.value
     assert (failure.ratio, failure.mismatched, failure.compared) == (ratio, mismatched, compared)
     assert failure.blocks is elementary

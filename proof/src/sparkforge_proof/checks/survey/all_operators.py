@@ -146,6 +146,8 @@ def survey(
     device, samples, seed = context.device, int(context.limits["samples"]), context.seed
     outcome, dtype, operators = Survey(), getattr(torch, form), catalogue()
     outcome.listed = len(operators)
+    if not dtype.is_complex:
+        outcome.functions = {name_of(each) for each in operators if type(each).__name__ == "UnaryUfuncInfo"}
     outcome.differentiable = sum(is_differentiable(operator, dtype, device) for operator in operators)
     random.Random(f"{seed} {form}").shuffle(operators)  # noqa: S311 - the order need not be secret
     chosen = {}
@@ -304,8 +306,13 @@ def judge(
         cause = f"Off in {form}: {listed}{more}.{endings}"
         misfits = max((entry for entry in wrong if isinstance(entry, Misfits)), default=Misfits(0, 0))
         worst = max(entry.other_error if isinstance(entry, Misfits) else entry for entry in wrong)
-        is_far = any(_counts(name, ratio, form) for name, (_plain, ratio, _text) in off.items())
-        raise Failed(cause, REMEDY, measured, bound, worst, misfits.count, misfits.compared, is_far)
+        # The libraries of all devices compute a function of one number to within a few units.
+        counts = any(
+            operator_bounds.is_elementary(name.partition(",")[0])
+            or (name.removeprefix("_foreach_") in outcome.functions and OF_FUNCTIONS < ratio < math.inf)
+            for name, (_plain, ratio, _text) in off.items()
+        )
+        raise Failed(cause, REMEDY, measured, bound, worst, misfits.count, misfits.compared, counts)
     if ended:
         raise Unanswered(CRASH, f"In {form}:{endings}", REMEDY, measured, bound)
     if not outcome.units:
@@ -316,19 +323,6 @@ def judge(
         listed = "; ".join(f"{name}: {why}" for name, why in known.items())
         result.warn_of_known(f"Wrong in {form}, as is known of this torch: {listed}.", KNOWN_REMEDY, worst)
     return result
-
-
-def _counts(name: str, ratio: float, form: str) -> bool:
-    """Tell whether an error counts without evidence: of an exact operator, or a large one of a function of one number.
-
-    The libraries of all devices compute such a function to within a few units; the bounds are 6 units or more.
-    """
-    if operator_bounds.is_elementary(name.partition(",")[0]):
-        return True
-    if not OF_FUNCTIONS < ratio < math.inf or form == "complex64":
-        return False
-    functions = {name_of(each) for each in catalogue() if type(each).__name__ == "UnaryUfuncInfo"}
-    return name.removeprefix("_foreach_") in functions
 
 
 def _describe(name: str, value: float, most: float) -> str:

@@ -33,6 +33,7 @@ class Survey:
     :ivar listed: the number of operators in the catalogue.
     :ivar differentiable: the number of operators with gradients in this format.
     :ivar backward: the operators whose gradients were compared.
+    :ivar functions: the operators that compute a function of one real number, for each element.
     """
 
     units: dict[str, list[float]] = dataclasses.field(default_factory=dict)
@@ -44,6 +45,7 @@ class Survey:
     listed: int = 0
     differentiable: int = 0
     backward: set[str] = dataclasses.field(default_factory=set)
+    functions: set[str] = dataclasses.field(default_factory=set)
 
     def note(self, name: str, errors: t.Sequence[float]) -> None:
         """Keep the larger of these errors and those recorded before."""
