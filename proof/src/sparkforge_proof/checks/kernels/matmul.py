@@ -1,9 +1,8 @@
 """Check matrix products in every number format that the device supports without scales.
 
-Each format is tested in four ways. Two are exact, with zero tolerance: a permutation scaled by powers of two, which
-moves values with full significands and needs no reference product, and small integers, chosen so that the narrowest
-accumulator holds every partial sum, regardless of order, splitting and rounding mode. In the other two, random values
-and values that cancel are compared with float64.
+Each format is tested in four ways. Two are exact, with zero tolerance: long sums of integers, chosen so that the
+narrowest accumulator holds every partial sum, regardless of order, splitting and rounding mode, and products in all
+memory layouts with their gradients. In the other two, random values and values that cancel are compared with float64.
 
 The bound for random values: products of two numbers of at most 12 bits are exact in float32, so only sums round. Tensor
 cores add in float32, but truncate to the largest addend's exponent before each addition (M. Fasi, N. J. Higham, M.
@@ -15,10 +14,12 @@ gamma(4 k) with u of float32 covers both, as well as IEEE arithmetic. The result
 from __future__ import annotations
 
 import contextlib
+import itertools
+import random
 import typing as t
 
 from ...check import SEEN, SEEN_ARM, Context, Measured, Skipped, check
-from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, allow_tf32, gamma, setting, ternary, torch
+from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, allow_tf32, gamma, gradients, setting, ternary, torch
 
 #: The number of bits in the significand, including the implicit bit.
 SIGNIFICAND = {"float64": 53, "float32": 24, "tf32": 11, "float16": 11, "bfloat16": 8}
@@ -44,110 +45,114 @@ NO_BF16_MATH = (
     "they are not set, use another stack."
 )
 
+#: The rows, terms and columns of integers and of random numbers, and how often the integers are multiplied. Some sizes
+#: are multiples of the fast kernels' tiles.
+SIZES: dict[str, t.Any] = {
+    "cuda": ((384, 2048, 320), ((512, 512, 512), (515, 1023, 259)), 10),
+    "cpu": ((48, 2048, 64), ((128, 256, 128), (65, 257, 33)), 5),
+}
+#: Products of batches of three matrices, of which a broadcast one has one, or of their first matrices.
+PRODUCTS: dict[str, t.Callable[..., torch.Tensor]] = {
+    "matmul": lambda a, b, c: a @ b,
+    "bmm": lambda a, b, c: torch.bmm(a.expand(3, -1, -1), b.expand(3, -1, -1)),
+    "baddbmm": lambda a, b, c: torch.baddbmm(c, a.expand(3, -1, -1), b.expand(3, -1, -1)),
+    "einsum": lambda a, b, c: torch.einsum("bmk,bkn->mbn", a, b),
+    "linear": lambda a, b, c: torch.nn.functional.linear(a, b[0].t()),
+    "mm": lambda a, b, c: a[0] @ b[0],
+    "addmm": lambda a, b, c: torch.addmm(c[0], a[0], b[0]),
+}
+
 
 def integers(generator: torch.Generator, shape: t.Sequence[int], largest: int, dtype: torch.dtype) -> torch.Tensor:
     """Return integers of both signs."""
     return torch.randint(-largest, largest + 1, tuple(shape), generator=generator).to(dtype)
 
 
-def significands(generator: torch.Generator, shape: t.Sequence[int], bits: int, dtype: torch.dtype) -> torch.Tensor:
-    """Return numbers of both signs with magnitudes in [1/2, 1) and full significands of ``bits`` bits."""
-    values = torch.randint(2 ** (bits - 1), 2**bits, tuple(shape), generator=generator)
-    values = values | 1
-    signs = torch.randint(0, 2, tuple(shape), generator=generator) * 2 - 1
-    return (signs.double() * values.double() * 2.0**-bits).to(dtype)
-
-
-def permutation(generator: torch.Generator, size: int, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return a permutation matrix scaled by powers of two, and the column and factor of each of its rows."""
-    columns = torch.randperm(size, generator=generator)
-    factors = 2.0 ** torch.randint(-2, 3, (size,), generator=generator).double()
-    matrix = torch.zeros(size, size, dtype=torch.float64)
-    matrix[torch.arange(size), columns] = factors
-    return matrix.to(dtype), torch.stack([columns.double(), factors], dim=1)
-
-
 def rounding(name: str, expected: torch.Tensor, magnitudes: torch.Tensor, length: int) -> torch.Tensor:
     """Return the bound for a product of ``length`` terms in a format; see the module's docstring.
 
+    :param name: the format; ``bfloat16 factors`` for float32 numbers that are rounded to bfloat16 before a product.
     :param magnitudes: the sums of the magnitudes of the products.
     """
-    unit = UNIT_ROUNDOFF[name]
+    unit = UNIT_ROUNDOFF[name.partition(" ")[0]]
     if name == "float64":
         # The reference is rounded as well.
         return 2 * gamma(length, unit) * magnitudes
     if name == "float32":
         return gamma(length, unit) * magnitudes
-    if name == "tf32":
+    if name in ("tf32", "bfloat16 factors"):
         return (2 * unit + unit * unit + gamma(4 * length, UNIT_ROUNDOFF["float32"])) * magnitudes
     summed = gamma(4 * length, UNIT_ROUNDOFF["float32"]) * magnitudes
     return summed + unit * (expected.abs() + summed) + UNDERFLOW[name]
 
 
-def _sizes(context: Context) -> dict[str, t.Any]:
-    """Return (rows, length, columns) by case; on a GPU, some sizes are multiples of the fast kernels' tiles."""
-    if context.device == "cuda":
-        return {
-            "permutation": (384, 640, 512),
-            "integers": (384, 2048, 320),
-            "random": ((512, 512, 512), (515, 1023, 259)),
-            "repeats": 10,
-        }
-    return {
-        "permutation": (96, 130, 80),
-        "integers": (48, 2048, 64),
-        "random": ((128, 256, 128), (65, 257, 33)),
-        "repeats": 5,
-    }
-
-
 def _compare_exact(cases: Cases, context: Context, name: str, dtype: torch.dtype, suffix: str) -> None:
-    """Compare permutations and integers with zero tolerance, the integers repeatedly."""
-    sizes = _sizes(context)
-    generator = context.generator(f"matmul.{name} exact")
-    bits = SIGNIFICAND[name]
-    rows, length, columns = sizes["permutation"]
-
-    values = significands(generator, (length, columns), bits, dtype)
-    matrix, columns_and_factors = permutation(generator, length, dtype)
-    expected = values.double()[columns_and_factors[:, 0].long()] * columns_and_factors[:, 1:]
-    actual = matrix.to(context.device) @ values.to(context.device)
-    cases.exactly(f"permuted rows{suffix}", actual, expected)
-
-    values = significands(generator, (rows, length), bits, dtype)
-    expected = values.double()[:, columns_and_factors[:, 0].long()] * columns_and_factors[:, 1]
-    actual = values.to(context.device) @ matrix.to(context.device).t()
-    cases.exactly(f"permuted columns{suffix}", actual, expected)
-
-    for without_terms in (((2, 4, 0), (2, 0, 3)), ((4, 0), (0,))):
-        left, right = (torch.zeros(shape, dtype=dtype) for shape in without_terms)
-        actual = left.to(context.device) @ right.to(context.device)
-        cases.exactly(f"no terms{suffix}", actual, left.double() @ right.double())
-
-    rows, length, columns = sizes["integers"]
-    # Sums of 2048 terms stay below the limit: one factor is -1, 0 or 1, and the other uses all bits that are left.
+    """Compare products of integers with zero tolerance, several times."""
+    (rows, length, columns), _random, repeats = SIZES[context.device]
+    generator, bits = context.generator(f"matmul.{name} exact"), SIGNIFICAND[name]
+    # Sums of 2048 terms stay below the limit: one factor is -1, 0 or 1, or in float64 has 20 bits.
     if LARGEST_SUM[name] <= 2**11:
         density = (LARGEST_SUM[name] / length / 2.5) ** 0.5
         left = ternary(generator, (rows, length), dtype, density)
         right = ternary(generator, (length, columns), dtype, density)
     else:
-        largest = min(LARGEST_SUM[name] // length // 2, 2**bits - 1)
+        smaller = 2**20 if name == "float64" else 1
+        largest = min(LARGEST_SUM[name] // length // 2 // smaller, 2**bits - 1)
         left = integers(generator, (rows, length), largest, dtype)
-        right = ternary(generator, (length, columns), dtype, 0.5)
-    for number, (first, second) in enumerate(((left, right), (right.t().contiguous(), left.t().contiguous()))):
-        expected = first.double() @ second.double()
-        magnitudes = first.double().abs() @ second.double().abs()
-        if float(magnitudes.max()) > LARGEST_SUM[name]:
-            raise ValueError(f"the integers of {name} are not exact: {float(magnitudes.max())}")
-        first, second = first.to(context.device), second.to(context.device)
-        for repeat in range(sizes["repeats"]):
-            run = "" if repeat == 0 else f", repeat {repeat}"
-            cases.exactly(
-                f"integers {'of long sums' if number == 0 else 'transposed'}{suffix}{run}", first @ second, expected
-            )
+        right = integers(generator, (length, columns), smaller, dtype)
+    expected = (left.long() @ right.long()).double()
+    left, right = left.to(context.device), right.to(context.device)
+    for repeat in range(repeats):
+        cases.exactly(f"integers of long sums{suffix}, run {repeat + 1}", left @ right, expected)
 
 
-def _compare_random(cases: Cases, context: Context, name: str, dtype: torch.dtype) -> None:
+def _compare_layouts(cases: Cases, context: Context, name: str, dtype: torch.dtype, suffix: str = "") -> None:
+    """Compare products of integers and their gradients, with zero tolerance, in each two orders of dimensions, thrice.
+
+    In some of them, the batch lies between the dimensions of a matrix. Each integer and each sum fits every format.
+    """
+    seed, orders = f"{context.seed} matmul.{name}{suffix}", itertools.permutations(range(3))
+    pairs = [*itertools.product(orders, repeat=2)] * 3
+    generator, drawing = context.generator(seed), random.Random(seed)  # noqa: S311 - the order need not be secret
+    for number, pair in enumerate(drawing.sample(pairs, len(pairs))):
+        function, largest = [*PRODUCTS][number % len(PRODUCTS)], 100 if dtype.itemsize > 2 else 1
+        rows, terms, columns = (drawing.randint(1, 70) for _size in range(3))
+        rows, terms = (64, 38) if number % 2 else (rows, terms)
+        counts = 1 if number % 5 == 1 else 3, 1 if number % 5 == 3 else 3
+        exact = [
+            integers(generator, (counts[0], rows, terms), largest, torch.float64),
+            ternary(generator, (counts[1], terms, columns), torch.float64, 0.7),
+        ]
+        added = ternary(generator, (3, rows, columns), torch.float64, 0.7)
+        laid = [
+            x.to(context.device, dtype).permute(order).contiguous().permute(*map(order.index, range(3)))
+            for x, order in zip(exact, pair)
+        ]
+        expected, actual = (
+            PRODUCTS[function](*(x.requires_grad_() for x in factors), added.to(factors[0]))
+            for factors in (exact, laid)
+        )
+        upstream = ternary(generator, expected.shape, torch.float64, 0.7)
+        results = actual, *gradients(actual, laid, upstream.to(actual))
+        references = expected.detach(), *gradients(expected, exact, upstream)
+        case = f"{function} of {rows} x {terms} x {columns}, orders {pair}{suffix}"
+        for part, result, reference in zip(("", ", left gradient", ", right gradient"), results, references):
+            cases.exactly(f"{case}{part}", result, reference)
+
+
+def _compare_reduced(cases: Cases, context: Context) -> None:
+    """Compare float32 products for which torch may reduce the mathematics: to TF32, or on a CPU to bfloat16."""
+    before = torch.get_float32_matmul_precision()
+    try:
+        for precision, factors in (("high", "tf32"), ("medium", "bfloat16 factors")):
+            torch.set_float32_matmul_precision(precision)
+            _compare_layouts(cases, context, "float32", torch.float32, f", precision {precision}")
+            _compare_random(cases, context, factors, torch.float32, f", precision {precision}")
+    finally:
+        torch.set_float32_matmul_precision(before)
+
+
+def _compare_random(cases: Cases, context: Context, name: str, dtype: torch.dtype, suffix: str = "") -> None:
     """Compare random products, and a product whose terms cancel, with float64."""
     generator = context.generator(f"matmul.{name} random")
     source = torch.float64 if dtype == torch.float64 else torch.float32
@@ -156,9 +161,9 @@ def _compare_random(cases: Cases, context: Context, name: str, dtype: torch.dtyp
         expected = left.double() @ right.double()
         magnitudes = left.double().abs() @ right.double().abs()
         actual = left.to(context.device) @ right.to(context.device)
-        cases.compare(case, actual, expected, rounding(name, expected, magnitudes, left.shape[1]))
+        cases.compare(f"{case}{suffix}", actual, expected, rounding(name, expected, magnitudes, left.shape[1]))
 
-    for rows, length, columns in _sizes(context)["random"]:
+    for rows, length, columns in SIZES[context.device][1]:
         left = torch.randn(rows, length, generator=generator, dtype=source).to(dtype)
         right = torch.randn(length, columns, generator=generator, dtype=source).to(dtype)
         compare(f"{rows} x {length} x {columns}", left, right)
@@ -166,7 +171,7 @@ def _compare_random(cases: Cases, context: Context, name: str, dtype: torch.dtyp
     left = torch.randn(192, 24, generator=generator, dtype=source).to(dtype)
     right = torch.randn(24, 160, generator=generator, dtype=source).to(dtype)
     compare("192 x 24 x 160", left, right)
-    rows, length, columns = _sizes(context)["random"][0]
+    rows, length, columns = SIZES[context.device][1][0]
     left = torch.randn(rows, length, generator=generator, dtype=source).to(dtype)
     right = torch.randn(length, columns, generator=generator, dtype=source).to(dtype)
     order = torch.randperm(length, generator=generator)
@@ -185,8 +190,8 @@ def remedy(context: Context) -> str:
 def products(context: Context, name: str) -> Measured:
     """Check products in one format. Bound: see :func:`rounding`; zero for exact sums.
 
-    In float32, TensorFloat-32 and bfloat16 would keep 11 and 8 of the 24 bits of a permuted value, so nearly every
-    element would be off; on a GPU, it is checked with TensorFloat-32 disabled and with torch's default settings. By
+    In float32, TensorFloat-32 and bfloat16 would keep 11 and 8 of the 24 bits of a value, so nearly every element would
+    be off; on a GPU, it is checked with TensorFloat-32 disabled and with torch's default settings. By
     default, cuBLAS may split a sum in 16 bits and round its parts to the format, so there only exact sums are judged.
     Float64 must not be float32 in a wider format.
     """
@@ -210,21 +215,22 @@ def products(context: Context, name: str) -> Measured:
         if not (cuda and is_half):
             _compare_exact(plain, context, name, dtype, "")
         _compare_random(plain, context, name, dtype)
-    if name == "float64":
-        _compare_wide_integers(plain, context)
-    worst = max((plain.result(), default.result()), key=lambda result: result.ratio or 0.0)
-    worst.measured += f" of {plain.count + default.count} in all" if plain is not default else ""
+        _compare_layouts(plain, context, name, dtype)
+    judged = list(dict.fromkeys((plain, default)))
+    if name == "float32":
+        judged.append(Cases("the float32 matrix product of reduced precision", remedy(context)))
+        _compare_reduced(judged[-1], context)
+    if name == "bfloat16" and not cuda:
+        from .scaled_matmul import compare_blocks, compare_float8
+
+        judged.append(Cases("the FP8 product with scales", remedy(context)))
+        for by_row in (False, True):
+            with judged[-1].offered(f"a scale for each {'row' if by_row else 'matrix'}"):
+                compare_float8(judged[-1], context, by_row)
+        compare_blocks(judged[-1], context)
+    worst = max((cases.result() for cases in judged), key=lambda result: result.ratio or 0.0)
+    worst.measured += f" of {sum(cases.count for cases in judged)} in all" if judged[1:] else ""
     return worst
-
-
-def _compare_wide_integers(cases: Cases, context: Context) -> None:
-    """Compare integers of 26 bits in float64 with a product of 64-bit integers that is rounded once."""
-    generator, unit = context.generator("matmul.float64 integers"), UNIT_ROUNDOFF["float64"]
-    left = torch.randint(-(2**26), 2**26, (96, 300), generator=generator)
-    right = torch.randint(-(2**26), 2**26, (300, 70), generator=generator)
-    bound = (gamma(300, unit) + unit) * (left.double().abs() @ right.double().abs())
-    actual = left.double().to(context.device) @ right.double().to(context.device)
-    cases.compare("integers of 26 bits against 64-bit integers", actual, (left @ right).double(), bound)
 
 
 @check("matmul.int8", measured=SEEN, factor=1)

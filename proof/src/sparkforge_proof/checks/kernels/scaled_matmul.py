@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import typing as t
 
 from ...check import REFUSED, SEEN, Context, Measured, Skipped, Unanswered, check
-from ..bounds import UNIT_ROUNDOFF, Cases, gamma, ternary, torch
+from ..bounds import UNIT_ROUNDOFF, Cases, allow_tf32, gamma, ternary, torch
 from .matmul import integers, remedy
 
 #: The magnitudes of FP4 (E2M1), indexed by their three bits; the fourth bit is the sign.
@@ -38,34 +39,64 @@ def _float8_operands(
     yield "longer sums, odd rows", a.to(left), b.to(right)
 
 
-def _compare_float8(
-    cases: Cases,
-    context: Context,
-    formats: t.Sequence[tuple[torch.dtype, torch.dtype]],
-    scales: t.Callable[[int, int], tuple[torch.Tensor, torch.Tensor]],
-) -> None:
-    """Compare 8-bit products, whose sums are exact, after they have been scaled and rounded to bfloat16."""
-    for left, right in formats:
-        generator = context.generator(f"{cases.subject} {left} {right}")
+def random_scales(generator: torch.Generator, *shape: int) -> torch.Tensor:
+    """Return numbers with all bits of float32 and exponents of -9 to 2, because engines divide the largest by 448."""
+    return (torch.rand(shape, generator=generator) + 0.5) * 2.0 ** torch.randint(-8, 3, shape, generator=generator)
+
+
+def compare_float8(cases: Cases, context: Context, by_row: bool) -> None:
+    """Compare 8-bit products, whose sums are exact, after they have been scaled and rounded, also with a bias.
+
+    :param by_row: whether each row and each column has a scale.
+    """
+    unit, device = UNIT_ROUNDOFF["float32"], context.device
+    e4m3, e5m2 = torch.float8_e4m3fn, torch.float8_e5m2
+    for left, right in [(e4m3, e4m3), *([] if by_row else [(e5m2, e4m3), (e4m3, e5m2)])]:
+        generator = context.generator(f"{context.seed} {cases.subject} {left} {right}")
         for case, a, b in _float8_operands(generator, left, right):
-            scale_a, scale_b = scales(a.shape[0], b.shape[1])
-            summed = a.double() @ b.double()
-            expected = summed * scale_a.double() * scale_b.double()
-            # Two scales are applied in float32 to sums of at least 16 products; then the result is rounded once.
-            magnitudes = a.double().abs() @ b.double().abs() * scale_a.double() * scale_b.double()
-            scaled = gamma(a.shape[1] / 16 + 4, UNIT_ROUNDOFF["float32"]) * magnitudes
-            bound = UNIT_ROUNDOFF["bfloat16"] * (expected.abs() + scaled) + scaled
-            for repeat in range(3):
-                actual = torch._scaled_mm(
-                    a.to(context.device),
-                    b.t().contiguous().to(context.device).t(),
-                    scale_a.to(context.device),
-                    scale_b.to(context.device),
-                    out_dtype=torch.bfloat16,
-                )
-                torch.cuda.synchronize()
-                description = f"{str(left)[13:]} x {str(right)[13:]}, {case}, run {repeat + 1}"
-                cases.compare(description, actual, expected, bound)
+            scale_a = random_scales(generator, a.shape[0] if by_row else 1, 1)
+            scale_b = random_scales(generator, 1, b.shape[1] if by_row else 1)
+            scaled = (a.double() @ b.double()) * scale_a.double() * scale_b.double()
+            magnitudes = (a.double().abs() @ b.double().abs()) * scale_a.double() * scale_b.double()
+            bias = (torch.randn(b.shape[1], generator=generator) * scaled.std()).bfloat16()
+            on_device = [x.to(device) for x in (a, b.t().contiguous(), scale_a, scale_b, bias)]
+            for run, form in (("", "bfloat16"), (" with a bias", "bfloat16"), (" in float32", "float32")):
+                added = bias.double() * ("bias" in run)
+                # Two scales are applied to sums of at least 16 products, or on a CPU to each factor.
+                terms = a.shape[1] / (16 if device == "cuda" else 1)
+                summed, expected = gamma(terms + 5, unit) * (magnitudes + added.abs()), scaled + added
+                # A kernel may round before it adds the bias.
+                rounded = expected.abs() + scaled.abs() * ("bias" in run)
+                description = f"{str(left)[13:]} x {str(right)[13:]}, {case}{run}"
+                with cases.offered(description) if run else contextlib.nullcontext():
+                    options = {"bias": on_device[4] if "bias" in run else None, "out_dtype": getattr(torch, form)}
+                    actual = torch._scaled_mm(on_device[0], on_device[1].t(), *on_device[2:4], **options)
+                    cases.compare(description, actual, expected, UNIT_ROUNDOFF[form] * (rounded + summed) + summed)
+
+
+def compare_blocks(cases: Cases, context: Context) -> None:
+    """Compare products of E4M3 numbers with a scale for each 128 of a row, as engines compute them.
+
+    The numbers are multiplied by their scales, and then in batches by ``einsum``; some GPUs have a kernel of their own.
+    Bound: gamma of the number of terms and of two products by scales.
+    """
+    generator, device = context.generator(f"{context.seed} blocks"), context.device
+    shapes, unit = ((3, 80, 512), (3, 96, 512)), UNIT_ROUNDOFF["bfloat16"]
+    a, b = (integers(generator, shape, 2, torch.float32).to(torch.float8_e4m3fn) for shape in shapes)
+    scales = [random_scales(generator, *shape[:2], 4) for shape in shapes]
+    exact_a, exact_b = (x.double() * scale.repeat_interleave(128, -1) for x, scale in zip((a, b), scales))
+    expected, magnitudes = exact_a @ exact_b.mT, exact_a.abs() @ exact_b.abs().mT
+    bound = gamma(512 + 4, UNIT_ROUNDOFF["float32"]) * magnitudes
+    (a, scale_a), (b, scale_b) = ((x.to(device), scale.to(device)) for x, scale in zip((a, b), scales))
+    scaled_a, scaled_b = (x.float() * scale.repeat_interleave(128, -1) for x, scale in ((a, scale_a), (b, scale_b)))
+    cases.compare("blocks of 128 by einsum", torch.einsum("bmk,bnk->bmn", scaled_a, scaled_b), expected, bound)
+    if device == "cpu":
+        return
+    with cases.offered("blocks of 128"):
+        # Scales of one block lie side by side.
+        sides = scale_a[0].t().contiguous().t(), scale_b[0].t().contiguous()
+        actual = torch._scaled_mm(a[0], b[0].t(), *sides, out_dtype=torch.bfloat16)
+        cases.compare("blocks of 128", actual, expected[0], bound[0] + unit * (expected[0].abs() + bound[0]))
 
 
 def scale_offset(row: int, block: int, blocks: int) -> int:
@@ -203,16 +234,8 @@ def float8(context: Context, name: str) -> Measured:
         raise Skipped("8-bit floating point needs compute capability 8.9 or higher.")
     by_row = name == "float8_rowwise"
     cases = Cases(f"the FP8 product with {'row' if by_row else 'tensor'}-wise scales", remedy(context))
-    e4m3, e5m2 = torch.float8_e4m3fn, torch.float8_e5m2
-    generator = context.generator(f"matmul.{name} scales")
-
-    def scales(rows: int, columns: int) -> tuple[torch.Tensor, torch.Tensor]:
-        left = torch.rand(rows if by_row else 1, 1, generator=generator) + 0.5
-        return left, torch.rand(1, columns if by_row else 1, generator=generator) + 0.5
-
     try:
-        mixed = [] if by_row else [(e5m2, e4m3), (e4m3, e5m2)]
-        _compare_float8(cases, context, [(e4m3, e4m3), *mixed], scales)
+        compare_float8(cases, context, by_row)
     except (RuntimeError, ValueError) as error:
         if not by_row:
             raise
@@ -220,4 +243,7 @@ def float8(context: Context, name: str) -> Measured:
         if failed is not None:
             raise failed from error
         raise Skipped("This torch has no FP8 kernel with row-wise scales for {}.{}.".format(*capability)) from error
+    if by_row:
+        with allow_tf32(torch.backends.cuda.matmul, False):
+            compare_blocks(cases, context)
     return cases.result()
