@@ -17,9 +17,20 @@ def test_attention_rows_of_a_run_have_most_pairs(kernel: str, count: int):
     rows = [*attention_grid.rows("seed", count, unfit)]
     assert rows == [*attention_grid.rows("seed", count, unfit)] != [*attention_grid.rows("other", count, unfit)]
     assert all(attention_grid.is_sound(row) and not unfit.intersection(row.values()) for row in rows)
-    pairs = set().union(*map(attention_grid.pairs, rows))
-    possible = set().union(*map(attention_grid.pairs, attention_grid.rows("seed", 400, unfit)))
+    values = {(axis, value) for axis, values in attention_grid.AXES.items() for value in values}
+    pairs, possible = (
+        {pair for row in some for pair in attention_grid.pairs(row) if values.issuperset(pair)}
+        for some in (rows, attention_grid.rows("seed", 400, unfit))
+    )
     assert len(pairs) > min(0.85, count / 75) * len(possible)
+
+
+@pytest.mark.parametrize("kernel", ["efficient", "cudnn", ""])
+def test_attention_trains_with_masks_at_64_of_128_tokens(kernel: str):
+    rows = attention_grid.rows("seed", attention.ROWS[kernel], attention_grid.UNFIT[kernel])
+    steps = [row for row in rows if row["call"] == "training" and row["mask"] in attention_grid.TENSORS]
+    sizes = {int(row["size"]) for row in steps if row["lengths"] == "64 of 128" and row["size"].isdigit()}
+    assert len(sizes & {64, 96, 128, 192, 256}) >= (5 if kernel == "efficient" else 2)
 
 
 def test_attention_case_is_in_the_class_of_its_row():

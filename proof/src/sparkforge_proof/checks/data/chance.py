@@ -18,7 +18,7 @@ import random
 import typing as t
 
 from ...check import EMULATED_GRID, SEEN_ARM_GRID, X86_GRID, Context, Measured, check
-from ..bounds import UNIT_ROUNDOFF, Cases, torch
+from ..bounds import UNIT_ROUNDOFF, Cases, gradients, torch
 
 REMEDY = (
     "Do not train or sample with this stack: its random numbers are distributed wrong; use another torch, and update "
@@ -205,14 +205,19 @@ def rates(context: Context) -> Measured:
         judge.integers(f"bernoulli {p}", torch.bernoulli(full), _binomial(1, p))
         if p < 1:
             for form in FORMS:
-                ones = torch.ones(count // 64, 64, device=device, dtype=getattr(torch, form))
-                dropped_out = torch.dropout(ones, p, True), torch.native_dropout(ones, p, True)[0]
-                for name, remaining in zip(("dropout", "native_dropout"), dropped_out):
-                    judge.share(f"{name} {p}, {form}", (remaining != 0).cpu(), 1 - p)
-                    values = remaining[remaining != 0].double().cpu()
-                    expected = torch.full(values.shape, 1 / (1 - p), dtype=torch.float64)
-                    bound = (8 if form == "float32" else 2) * UNIT_ROUNDOFF[form] * expected
-                    cases.compare(f"{name} {p}, {form}, its factor", values, expected, bound)
+                # Rows have gaps between them and odd lengths.
+                drawn = torch.rand(2, count // 64, 67, device=device).add(0.5).to(getattr(torch, form))[..., :61]
+                for name in ("dropout", "native_dropout"):
+                    values, upstream = drawn[0].detach().requires_grad_(), drawn[1]
+                    native = name != "dropout"
+                    remaining = torch.native_dropout(values, p, True)[0] if native else torch.dropout(values, p, True)
+                    kept = (remaining != 0).cpu()
+                    judge.share(f"{name} {p}, {form}", kept, 1 - p)
+                    gradient = gradients(remaining, [values], upstream)[0]
+                    for part, result, before in (("", remaining, values), (", gradient", gradient, upstream)):
+                        expected = before.detach().double().cpu() * kept / (1 - p)
+                        bound = (8 if form == "float32" else 2) * UNIT_ROUNDOFF[form] * expected
+                        cases.compare(f"{name} {p}, {form}{part}", result, expected, bound)
     masked = torch.nn.functional.dropout2d(torch.ones(4096, 16, 3, 3, device=device), 0.3)
     judge.share("dropout2d 0.3", (masked[:, :, 0, 0] != 0).cpu(), 0.7)
     cases.expect("dropout2d of whole channels", bool((masked.amax((2, 3)) == masked.amin((2, 3))).all()), "drop parts")
@@ -238,7 +243,6 @@ def rates(context: Context) -> Measured:
         judge.integers(f"random_, {form}", empty.random_(0, 100), torch.full((100,), 0.01, dtype=torch.float64))
     _compare_shaped(judge, count // 4, device)
     _compare_integers(judge, cases, count, device)
-    _compare_attention(judge, device)
     return cases.result()
 
 
@@ -246,17 +250,6 @@ def _binomial(trials: int, p: float) -> torch.Tensor:
     """Return the probabilities of 0 to ``trials`` hits."""
     hits = range(trials + 1)
     return torch.tensor([math.comb(trials, n) * p**n * (1 - p) ** (trials - n) for n in hits], dtype=torch.float64)
-
-
-def _compare_attention(judge: Judge, device: str) -> None:
-    """Compare the number and the scale of the values that dropout in attention keeps."""
-    # All keys have the same weight and the value 1, so the result is the number of keys that were kept.
-    keys, query = 64, torch.zeros(8, 4, 128, 32, device=device)
-    value = torch.ones(8, 4, keys, 32, device=device)
-    attended = torch.nn.functional.scaled_dot_product_attention(query, value, value, dropout_p=0.25)[..., 0]
-    counts = (attended.double().cpu() * 0.75 * keys).round()
-    judge.cases.compare("attention with dropout, shares", attended, counts / 0.75 / keys, torch.tensor(1e-5))
-    judge.rate("attention with dropout of 0.25", float(counts.mean()) / keys, 0.75, 0.1875, keys * counts.numel())
 
 
 def _compare_shaped(judge: Judge, count: int, device: str) -> None:

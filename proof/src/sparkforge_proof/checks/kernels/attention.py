@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
+import random
 import typing as t
 
 from ..._shared.module_utils._core import versions
@@ -22,7 +24,7 @@ from ...check import (
     Unanswered,
     check,
 )
-from ..bounds import Cases, allow_tf32, one_thread, torch
+from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, allow_tf32, functional, gradients, one_thread, torch
 from ..stack import companions
 from ..stack.architectures import list_for
 from . import attention_grid as grid
@@ -178,6 +180,8 @@ def _backend(context: Context, backend: str, formats: t.Sequence[str] = grid.FOR
                 of_forward = cases if defect == "cudnn" else known.get(defect, cases)
                 compare(of_forward, str(case), case.format, forward, results)
                 compare(known.get(defect, cases), str(case), case.format, backward, results[1:])
+        if cuda or backend != "flash":
+            _compare_dropout(cases, context, formats)
     planned = sum(map(len, rows))
     if not offered:
         raise Unanswered(
@@ -194,6 +198,48 @@ def _backend(context: Context, backend: str, formats: t.Sequence[str] = grid.FOR
     for defect, sentence in _KNOWN_DEFECTS.items():
         known[defect].warn(result, sentence, _REMEDY.get(defect, _COPIED))
     return result
+
+
+def _compare_dropout(cases: Cases, context: Context, formats: t.Sequence[str]) -> None:
+    """Compare attention with dropout and its gradients, for the weights W that it keeps.
+
+    Each value marks one key, so that the result is W = P M / (1 - p), where M is 0 for a weight that is dropped, else
+    1. Bounds: P is off by a share of 2^-10, with scores of at most 16 that are sums of 128 products in float32, and in
+    16 bits each result by five roundings: of P, O, dO O, dS and itself. These are shares of sums of magnitudes, of
+    which that of dS is at most 2 P max |dO| / (1 - p).
+    """
+    drawing = random.Random(f"{context.seed} {cases.subject}")  # noqa: S311 - the choice need not be secret
+    for form, causal in zip(formats, drawing.sample((False, True, False), 3)):
+        size, p, queries = drawing.choice((64, 128)), drawing.choice((0.1, 0.3, 0.5)), drawing.randint(40, 260)
+        # GPUs' flash attention is causal only for as many queries as keys.
+        queries = size if causal else queries
+        generator, dtype = context.generator(f"{context.seed} dropout {form}"), getattr(torch, form)
+        query, key = (torch.randn(2, 3, length, size, generator=generator).to(dtype) for length in (queries, size))
+        upstream = (torch.rand(query.shape, generator=generator) + 0.5).to(dtype)
+        exact = [x.double().requires_grad_() for x in (query, key, torch.eye(size).expand(2, 3, -1, -1))]
+        leaves = [x.detach().to(context.device, dtype).requires_grad_() for x in exact]
+        case = f"{form}, dropout {p}{', causal' * causal}, head size {size}, {queries} queries of {size} keys"
+        with cases.offered(case):
+            torch.manual_seed(context.seed)
+            output = functional.scaled_dot_product_attention(*leaves, None, p, causal)
+            actual = output.detach(), *gradients(output, leaves, upstream.to(output))
+            visible = torch.ones(queries, size, dtype=torch.bool).tril(0 if causal else size)
+            weights = (exact[0] @ exact[1].mT / size**0.5).masked_fill(~visible, -math.inf).softmax(-1)
+            factors = (actual[0].cpu() != 0) / (1 - p)
+            kept, allowed = factors[..., visible].bool().double(), 6.5 * (p * (1 - p) / 6 / visible.sum()) ** 0.5
+            cases.compare(f"{case}, share", kept.mean(), torch.tensor(1 - p).double(), allowed + 0.5 / visible.sum())
+            expected = weights * factors @ exact[2]
+            # The rounding of a number below the smallest normal one of float16 is constant.
+            sizes = [scale * weights.detach() + visible * 2.0**-14 for scale in (1, 3 / (1 - p) / size**0.5)]
+            of_scores = sizes[1] @ exact[1].abs(), sizes[1].mT @ exact[0].abs()
+            magnitudes = sizes[0] * factors, *of_scores, (sizes[0] * factors).mT @ upstream.double()
+            results, share = (
+                (expected, *gradients(expected, exact, upstream.double())),
+                2.0**-10 + 5 * UNIT_ROUNDOFF[form],
+            )
+            for name, *both, magnitude in zip(("O", "dQ", "dK", "dV"), actual, results, magnitudes):
+                bound = share * magnitude.detach() + UNDERFLOW[form]
+                cases.compare(f"{case}, {name}", both[0], both[1].detach(), bound)
 
 
 #: pytorch/pytorch#196678 (a mask and 64 modulo 128 tokens) and NVIDIA/cudnn-frontend#1072 (one query); pytorch#191937,

@@ -48,6 +48,8 @@ AXES = {
 TENSORS = AXES["mask"][3:]
 #: Those of which each key may have one value.
 BY_KEY = ("boolean", "first keys hidden", "numbers", "low numbers")
+#: The head sizes of training steps with a mask; one of every two neighbours is supported by every kernel.
+SIZES = ("64", "192", "128", "256", "96")
 #: The numbers of candidates for a row.
 CANDIDATES = 40
 #: Values that a kernel on a GPU does not support, or for which it has no defined result, by kernel. For a query that
@@ -118,14 +120,24 @@ def cases(context: Context, kernel: str, count: int, formats: t.Sequence[str] = 
 
 
 def rows(seed: str, count: int, unfit: t.Collection[str]) -> t.Iterator[dict[str, str]]:
-    """Yield rows without the unfit values: each has the most new pairs of values among some random rows."""
+    """Yield rows without the unfit values: each has the most new pairs of values among some random rows.
+
+    Every fourth row is a training step with a mask, and most of them have 64 tokens modulo 128.
+    """
     drawing = random.Random(seed)  # noqa: S311 - the choice need not be secret
     covered: set[t.Any] = set()
     axes = {axis: [value for value in values if value not in unfit] for axis, values in AXES.items()}
-    for _row in range(count):
+    masks, first = [mask for mask in axes["mask"] if mask in TENSORS], drawing.randrange(128)
+    for number in range(count):
         candidates: list[dict[str, str]] = []
+        turn = first + number // 4
+        # By the golden ratio, successive remainders are far from each other.
+        remainder = 64 if number // 4 % 3 < 2 else 79 * turn % 128
+        step = {"lengths": f"{remainder} of 128", "size": SIZES[turn % len(SIZES)], "call": "training"}
         while len(candidates) < CANDIDATES:
             row = {axis: drawing.choice(values) for axis, values in axes.items()}
+            if masks and number % 4 == 1:
+                row |= {**step, "mask": drawing.choice(masks)}
             candidates += [row] if is_sound(row) else []
         best = max(candidates, key=lambda row: len(pairs(row) - covered))
         covered |= pairs(best)
@@ -174,14 +186,16 @@ def lengths(name: str, drawing: random.Random) -> tuple[int, int]:
     fewer = drawing.randint(1, 100)
     tokens = drawing.choice((32 * drawing.randint(1, 4) + 1, drawing.randrange(17, 150)))
     long = drawing.randint(250, 400)
-    square = drawing.choice((64, 64, 192))
+    if name.endswith(" of 128"):
+        remainder = int(name.partition(" ")[0])
+        tokens, more = (remainder or 128), (remainder + 128 if remainder <= 64 else remainder)
+        return drawing.choice(((tokens, tokens), (tokens, tokens), (more, more), (tokens, more)))
     return {
         "1, 1": (1, 1),
         "1, many": (1, many),
         "few, many": (drawing.randint(2, 16), many),
         "some, more": (17 + fewer, 17 + fewer + drawing.randint(1, 200)),
         "more, fewer": (fewer + drawing.randint(1, 60), fewer),
-        "64 of 128": (square, square),
         "even": (128, 128),
         "odd": (tokens, tokens),
         "long": (long, long),
