@@ -9,7 +9,7 @@ import sys
 import typing as t
 
 from ...check import H200S, SEEN, Context, Measured, check
-from ..bounds import UNIT_ROUNDOFF, Cases, gamma, torch
+from ..bounds import Cases, gamma, torch
 from ..stack import companions
 
 #: Tensor cores truncate addends instead of rounding them: M. Fasi, N. J. Higham, M. Mikaitis, S. Pranesh, Numerical
@@ -48,7 +48,7 @@ def _kernels() -> dict[str, t.Any]:
     from . import triton_source
 
     triton = installed()
-    return {name: triton.jit(getattr(triton_source, name)) for name in ("dot", "recurrence", "scan", "tally")}
+    return {name: triton.jit(getattr(triton_source, name)) for name in ("dot", "recurrence")}
 
 
 def _factors(
@@ -165,46 +165,3 @@ def _carry(cases: Cases, context: Context, kernel: t.Any, options: dict[str, t.A
     cases.exactly(f"{case}, results", results[0][0], expected)
     cases.exactly(f"{case}, the carried matrix", results[0][1], carried)
     return compiled
-
-
-@check("triton.scan", seconds=120, measured=SEEN)
-def scan(context: Context) -> Measured:
-    """Check compiled running sums and atomic operations, which exchange numbers between lanes, warps and programs.
-
-    Integers are exact. A running sum of k float32 numbers is off by at most gamma(k) sum |x| in any order of addition;
-    the same holds for atomic additions.
-    """
-    kernel = _kernels()
-    cases = Cases("what Triton's lanes and programs exchange", _WRONG)
-    random = context.generator("triton.scan")
-    single = UNIT_ROUNDOFF["float32"]
-    device = context.device
-    rows, columns = 19, 1000
-    numbers = torch.randn(rows, columns, generator=random)
-    integers = torch.randint(-1000, 1000, (rows, columns), generator=random, dtype=torch.int32)
-    bins, length = 61, 20_011
-    chosen = torch.randint(0, bins, (length,), generator=random, dtype=torch.int32)
-    values = torch.randint(1, 1_000_000, (length,), generator=random, dtype=torch.int32)
-    launched = []
-    target = torch.full_like(numbers, float("nan"), device=device)
-    launched.append(kernel["scan"][(rows,)](numbers.to(device), target, columns, BLOCK=1024))
-    bound = gamma(columns, single) * numbers.double().abs().cumsum(dim=1)
-    cases.compare("running sum, float32", target, numbers.double().cumsum(dim=1), bound)
-
-    counted = torch.full_like(integers, -1, device=device)
-    launched.append(kernel["scan"][(rows,)](integers.to(device), counted, columns, BLOCK=1024))
-    cases.exactly("running sum, int32", counted, integers.long().cumsum(dim=1))
-
-    counts = torch.zeros(bins, dtype=torch.int32, device=device)
-    greatest = torch.zeros(bins, dtype=torch.int32, device=device)
-    totals = torch.zeros(bins, device=device)
-    arguments = (chosen.to(device), values.to(device), counts, greatest, totals, length)
-    launched.append(kernel["tally"][(-(-length // 512),)](*arguments, BLOCK=512))
-    index = chosen.long()
-    expected_counts = torch.bincount(index, minlength=bins)
-    cases.exactly("atomic count", counts, expected_counts)
-    highest = torch.zeros(bins, dtype=torch.int32).scatter_reduce_(0, index, values, "amax")
-    cases.exactly("atomic maximum", greatest, highest)
-    total = torch.zeros(bins, dtype=torch.float64).index_add_(0, index, values.double())
-    cases.compare("atomic sum, float32", totals, total, gamma(float(expected_counts.max()), single) * total)
-    return _result(cases, launched)

@@ -62,26 +62,6 @@ def recurrence(
     tl.store(state + (head * KEYS + inner[:, None]) * VALUES + column[None, :], carried)
 
 
-def scan(source, target, columns, BLOCK: tl.constexpr):
-    """Compute the running sums of each row."""
-    row = tl.program_id(0)
-    column = tl.arange(0, BLOCK)
-    inside = column < columns
-    x = tl.load(source + row * columns + column, mask=inside, other=0)
-    tl.store(target + row * columns + column, tl.cumsum(x, axis=0), mask=inside)
-
-
-def tally(bins, values, counts, greatest, totals, length, BLOCK: tl.constexpr):
-    """Compute the number, maximum and sum of the values in each bin, with atomic operations."""
-    offset = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    inside = offset < length
-    chosen = tl.load(bins + offset, mask=inside, other=0)
-    value = tl.load(values + offset, mask=inside, other=0)
-    tl.atomic_add(counts + chosen, 1, mask=inside)
-    tl.atomic_max(greatest + chosen, value, mask=inside)
-    tl.atomic_add(totals + chosen, value.to(tl.float32), mask=inside)
-
-
 def double(x, y, count, BLOCK: tl.constexpr):
     """Compute twice each of ``count`` numbers."""
     index = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -115,7 +115,7 @@ def compiled_panels(context: Context, part: str) -> Measured:
     shape. ``--full`` compiles each table in each of its formats.
     """
     outcome, allowed = Survey(), dict[str, tuple[float, float]]()
-    on_cpu = context.device == "cpu"
+    on_cpu, has_equal_numbers = context.device == "cpu", False
     with all_operators.survey_settings(context.device), clean_compiler(context) as graphs:
         for name, turn in panels.of_day(context.seed, context.full, part):
             kind = panels.PANELS[name]
@@ -136,6 +136,8 @@ def compiled_panels(context: Context, part: str) -> Measured:
                 # Code for any shape takes twice as long to generate, and more if shapes change within a program.
                 share = 2 if kind.table else 4
                 programs = programs[turn % share :: share] if dynamic and len(programs) > 1 else programs
+                if kind.table and kind.forms is not panels.WHOLE and not dynamic and not has_equal_numbers:
+                    programs, has_equal_numbers = [*programs, panels.of_equal_numbers(context.seed)], True
                 # All programs read the same tensors, so that the compiler fuses them.
                 group += [_call(context, program, form, inputs) for program in programs]
             for program, *_others in rounds[0]:

@@ -78,10 +78,15 @@ def _functions() -> dict[str, t.Any]:
         with torch.autocast(x.device.type, x.dtype):
             return function(*[argument.float() for argument in arguments])
 
+    def small(dtype: torch.dtype, *tensors: torch.Tensor) -> list[torch.Tensor]:
+        """Return whole numbers from -8 to 8."""
+        return [x.detach().nan_to_num(0, 4, -4).clamp(-4, 4).mul(2).trunc().to(dtype) for x in tensors]
+
     return {
         "norm": lambda x: torch.nn.functional.layer_norm(x, x.shape[-1:]),
         "cast": cast,
         "rows": rows,
+        "small": small,
         "again": _again,
         "kept": _kept,
         "likely": _likely,

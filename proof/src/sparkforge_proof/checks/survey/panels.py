@@ -99,6 +99,11 @@ class Program:
         return [*results, inputs[0]] if self.kind.changes else results
 
 
+def of_equal_numbers(seed: int) -> Program:
+    """Return the program of a run with many equal numbers, for the inputs of any table but that of whole numbers."""
+    return Program("equal numbers", Panel("", exact=True), TABLES["equal numbers"].strip().splitlines()[seed % 4 :: 4])
+
+
 def of_day(seed: int, full: bool, part: str = "panels") -> list[tuple[str, int]]:
     """Return the names of the panels of a run, each with a number that selects its format, shape and direction.
 
