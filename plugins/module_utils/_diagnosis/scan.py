@@ -41,9 +41,8 @@ _NEW_LINE = 3
 # of a traceback.
 _AROUND = 3 * LINES
 _AFTER = 300
-# The number of bytes to read before grep takes part, and the number of bytes to pass to it at once, to search for the
-# end of a traceback, and to keep around a line.
-_LARGE = 8 << 20
+# The number of bytes to read before grep takes part and to pass to it at once, to search for the end of a traceback,
+# and to keep around a line.
 _PART = 8 << 20
 _CONTEXT = 64 << 10
 _EXCERPT = LINES * LINE
@@ -229,7 +228,7 @@ class _Scan:
     def feed(self, data: bytes) -> None:
         self._pending += data
         self._size += len(data)
-        if len(self._pending) >= (_PART if self._size > _LARGE else lines.CHUNK):
+        if len(self._pending) >= (_PART if self._size > _PART else lines.CHUNK):
             self._take_part()
 
     def finish(self) -> Diagnosis:
@@ -254,7 +253,7 @@ class _Scan:
         end = len(data) if is_last else data.rfind(b"\n") + 1
         part = data[:end]
         self._pending += data[end:] + rest
-        keys = tuple(key for key in _BY_KEY if self._tries[key] < _TRIES) if self._size > _LARGE else ()
+        keys = tuple(key for key in _BY_KEY if self._tries[key] < _TRIES) if self._size > _PART else ()
         for piece, rows in lines.pieces(part, lines.grep(part, keys) if keys else None):
             self._index(rows)
             self._buffer += piece
@@ -449,17 +448,17 @@ class _Scan:
         remedy = "Read its last lines; if it goes no further, find out what ended the program that wrote it."
         if not last_lines:
             return Diagnosis(None, "The log is empty.", remedy, [], None, [], notices)
-        end = max(0, self._buffer.rstrip().rfind(b"\n") + 1)
-        line, around = self._line_at(end), self._around(end)
-        last = lines.parse(last_lines[-1]).text
-        if not last.startswith(_ENDS) and ((known := diagnose(_ENDS + last)).rule or "").startswith("ends-"):
-            return replace(known, lines=last_lines, notices=notices, line=line, around=around)
         named = (rule.name for rule in EVIDENCE if rule.name.startswith("log-warns"))
         if warnings := {self._found[name].line: self._found[name].text for name in named if name in self._found}:
             texts = (f"line {line}: {_shorten(' '.join(text.split()))}" for line, text in sorted(warnings.items()))
             notices.append(Notice("log-warns", f"The log has warnings, not errors: {'; '.join(texts)}", ""))
-        end_words = " ".join(last_lines[-1].split())
-        cause = f"No line of the log reports an error that could be recognised; it ends with: {end_words}"
+        end = max(0, self._buffer.rstrip().rfind(b"\n") + 1)
+        line, around, last = self._line_at(end), self._around(end), " ".join(lines.parse(last_lines[-1]).text.split())
+        known = None if last.startswith(_ENDS) else diagnose(_ENDS + last)
+        if known and (known.rule or "").startswith("ends-"):
+            return replace(known, lines=last_lines, notices=notices, line=line, around=around)
+        cause = "No line of the log reports an error that could be recognised; it ends with: "
+        cause += " ".join(last_lines[-1].split())
         return Diagnosis(None, cause, remedy, last_lines, None, [], notices, line, around)
 
 

@@ -356,7 +356,7 @@ def test_diagnosis_does_not_depend_on_chunk_size(
         # BusyBox's grep does not know the option, and exits as false does.
         (tmp_path / "grep").symlink_to(f"/usr/bin/{grep}")
         monkeypatch.setenv("PATH", str(tmp_path))
-        monkeypatch.setattr(scan, "_LARGE", 100)
+        monkeypatch.setattr(scan, "_PART", 100)
         monkeypatch.setattr(scan, "_PART", 400)
     for name in ("compiler-killed.gcc", "option-dropped", "submodule-missing", "install-into-system.cmake"):
         data = ("fill\n" * 30 + fragment(name) + "fill\n" * 30).encode()
