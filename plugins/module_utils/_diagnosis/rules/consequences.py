@@ -649,11 +649,11 @@ source = ollama/ollama#14124
 keys =
     Failed to load model from file
     Failed to create llama_context
-    assert self.
+    is not None
 pattern =
     ValueError: (Failed to load model from file): (?P<file>\S+)
     ValueError: (Failed to create llama_context)
-    assert (self\.(?:_?model|_?ctx)(?:\.\w+)? is not None)$
+    (?:assert) (self\.(?:_?model|_?ctx)(?:\.\w+)? is not None)$
 cause = llama-cpp-python could not load the model[ {file}] ({found}), and its message does not say why.
 remedy = Pass verbose=True to Llama(), which shows llama.cpp's own lines (a file that is not there, not complete or of
     the old format GGML, an unknown
