@@ -99,6 +99,11 @@ def gamma(length: float, unit: float) -> float:
     return product / (1 - product)
 
 
+def integers(generator: torch.Generator, shape: t.Sequence[int], largest: int, dtype: torch.dtype) -> torch.Tensor:
+    """Return integers of both signs."""
+    return torch.randint(-largest, largest + 1, tuple(shape), generator=generator).to(dtype)
+
+
 def ternary(generator: torch.Generator, shape: t.Sequence[int], dtype: torch.dtype, density: float) -> torch.Tensor:
     """Return values of -1, 0 and 1, a share ``density`` of them nonzero. Sums of few enough such values are exact."""
     signs = torch.randint(0, 2, tuple(shape), generator=generator) * 2 - 1

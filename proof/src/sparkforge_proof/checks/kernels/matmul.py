@@ -19,7 +19,8 @@ import random
 import typing as t
 
 from ...check import SEEN, SEEN_ARM, Context, Measured, Skipped, check
-from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, allow_tf32, gamma, gradients, setting, ternary, torch
+from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, allow_tf32, gamma, gradients, integers, setting, ternary, torch
+from .scaled_matmul import REBUILD, compare_blocks, compare_float8
 
 #: The number of bits in the significand, including the implicit bit.
 SIGNIFICAND = {"float64": 53, "float32": 24, "tf32": 11, "float16": 11, "bfloat16": 8}
@@ -28,10 +29,6 @@ SIGNIFICAND = {"float64": 53, "float32": 24, "tf32": 11, "float16": 11, "bfloat1
 #: bfloat16, sums are split, and their parts are rounded to the format (allow_bf16_reduced_precision_reduction).
 LARGEST_SUM = {"float64": 2**53, "float32": 2**24, "tf32": 2**24, "float16": 2**11, "bfloat16": 2**8}
 
-REBUILD = (
-    "Do not compute with this stack: rebuild torch with TORCH_CUDA_ARCH_LIST for the device (12.0 on a GB10), or use "
-    "another stack."
-)
 REBUILD_CPU = (
     "Do not compute with this stack: check which BLAS torch is linked against (torch.__config__.show()), or use "
     "another stack."
@@ -61,11 +58,6 @@ PRODUCTS: dict[str, t.Callable[..., torch.Tensor]] = {
     "mm": lambda a, b, c: a[0] @ b[0],
     "addmm": lambda a, b, c: torch.addmm(c[0], a[0], b[0]),
 }
-
-
-def integers(generator: torch.Generator, shape: t.Sequence[int], largest: int, dtype: torch.dtype) -> torch.Tensor:
-    """Return integers of both signs."""
-    return torch.randint(-largest, largest + 1, tuple(shape), generator=generator).to(dtype)
 
 
 def rounding(name: str, expected: torch.Tensor, magnitudes: torch.Tensor, length: int) -> torch.Tensor:
@@ -221,8 +213,6 @@ def products(context: Context, name: str) -> Measured:
         judged.append(Cases("the float32 matrix product of reduced precision", remedy(context)))
         _compare_reduced(judged[-1], context)
     if name == "bfloat16" and not cuda:
-        from .scaled_matmul import compare_blocks, compare_float8
-
         judged.append(Cases("the FP8 product with scales", remedy(context)))
         for by_row in (False, True):
             with judged[-1].offered(f"a scale for each {'row' if by_row else 'matrix'}"):

@@ -6,9 +6,12 @@ import contextlib
 import typing as t
 
 from ...check import REFUSED, SEEN, Context, Measured, Skipped, Unanswered, check
-from ..bounds import UNIT_ROUNDOFF, Cases, allow_tf32, gamma, ternary, torch
-from .matmul import integers, remedy
+from ..bounds import UNIT_ROUNDOFF, Cases, allow_tf32, gamma, integers, ternary, torch
 
+REBUILD = (
+    "Do not compute with this stack: rebuild torch with TORCH_CUDA_ARCH_LIST for the device (12.0 on a GB10), or use "
+    "another stack."
+)
 #: The magnitudes of FP4 (E2M1), indexed by their three bits; the fourth bit is the sign.
 FLOAT4 = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
 
@@ -168,7 +171,7 @@ def float4_bound(left: torch.Tensor, right: torch.Tensor, plain: bool) -> torch.
 def float4(context: Context) -> Measured:
     """Check NVFP4 products: E2M1 values with an E4M3 scale for every 16 of them. Bound: see :func:`float4_bound`."""
     require_float4()
-    cases = Cases("the NVFP4 matrix product", remedy(context))
+    cases = Cases("the NVFP4 matrix product", REBUILD)
     generator = context.generator("matmul.float4")
 
     def operand(rows: int, length: int, plain: bool) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -233,7 +236,7 @@ def float8(context: Context, name: str) -> Measured:
     if capability < (8, 9):
         raise Skipped("8-bit floating point needs compute capability 8.9 or higher.")
     by_row = name == "float8_rowwise"
-    cases = Cases(f"the FP8 product with {'row' if by_row else 'tensor'}-wise scales", remedy(context))
+    cases = Cases(f"the FP8 product with {'row' if by_row else 'tensor'}-wise scales", REBUILD)
     try:
         compare_float8(cases, context, by_row)
     except (RuntimeError, ValueError) as error:
