@@ -4,7 +4,6 @@ import json
 import re
 from pathlib import Path
 
-import pytest
 import yaml
 
 from tests.playbooks.run_playbook import ROOT, run_playbook
@@ -50,13 +49,3 @@ def test_removed_modules_name_existing_ones() -> None:
     }
     for name, text in gone.items():
         assert name not in there and there & set(re.findall(r"\w+", text)), name
-
-
-@pytest.mark.parametrize(
-    ("playbook", "remedy"), [("audit", "site.yml with --tags verify"), ("update", "playbooks/forecast.yml")]
-)
-def test_removed_playbook_names_its_replacement(tmp_path: Path, playbook: str, remedy: str) -> None:
-    (tmp_path / "play.yml").write_text(f"- import_playbook: sparkforge.dgx_spark.{playbook}\n")
-    result = run_playbook(tmp_path, "-c", "local", "-i", "localhost,", "play.yml")
-    text = " ".join((result.stdout + result.stderr).split())
-    assert result.returncode != 0 and text.count("fatal:") == 1 and remedy in text, text

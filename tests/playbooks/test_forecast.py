@@ -39,7 +39,6 @@ def test_the_forecast_of_two_hosts_changes_nothing(tmp_path: Path) -> None:
     ("setting", "message"),
     [
         ("forecast_ledger=/nowhere", "/nowhere is not"),
-        ("forecast_ledger_signers=x", "forecast_ledger_signers is no"),
         ('{"forecast_accept": ["kernel-8"]}', "kernel-8, which is"),
     ],
 )

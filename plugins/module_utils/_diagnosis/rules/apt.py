@@ -457,7 +457,7 @@ pattern =
     Package '?([^\s']+)'? has no installation candidate
 every = yes
 values =
-    advice of found: \S+ \S => give each name as a word of its own: here several were quoted together
+    advice of found: [^\s,]+ \S => give each name as a word of its own: here several were quoted together
     advice of found: lib(?:asound2|glib2\.0-0|gtk-3-0|cups2|atk1\.0-0|aio1|curl4|ssl3|event-2\.1-7)$ => its name ends in
     + t64 in Ubuntu 24.04 (libasound2t64)
     advice of found: nvidia-container(?:-runtime)?$ => the package is nvidia-container-toolkit now, of NVIDIA's own

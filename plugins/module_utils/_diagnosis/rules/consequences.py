@@ -1018,7 +1018,7 @@ pattern =
     + begin|init_method=|[1-9]\d* remote core engine|Ray cluster|placement group
     + found)[^\n]*)|(?P<load>[^\n]*(?:checkpoint shards|0 remote core engine|oading (?:model|weights)|Load weight
     + begin|weights format|load_tensors|llama_model_loader)[^\n]*)|(?P<build>[^\n]*(?:Using [Ff]lash|JIT
-    + ops|ompiling|Capturing|Capture cuda|utotuning|[Ww]arm(?:ing)? ?up|empty run|ninja|nvcc)[^\n]*))
+    + ops|ompiling|Capturing|Capture cuda|utotuning|[Ww]arm(?:ing)? ?up|empty run)[^\n]*))
 values =
     what of ranks: . => the ranks meet: one has failed, was not started, or is not reached
     what of load: . => the model is loaded: slowly from a network file system, or it was killed
