@@ -24,7 +24,7 @@ import tomllib
 from ...plugins.module_utils._core import platforms
 from ...plugins.module_utils._core.errors import SparkforgeError
 from ...plugins.module_utils._core.redact import redact
-from ...plugins.module_utils._fetch.index import Link, list_wheels, pip_settings
+from ...plugins.module_utils._fetch.index import PUBLIC, Link, list_wheels, pip_settings
 from ...plugins.plugin_utils.stack.model import BESIDE
 
 with contextlib.suppress(ImportError):
@@ -200,16 +200,20 @@ def pythons(name: str, version: str, target: Target, index: Index) -> tuple[str 
     options = index.options()
     urls = [value for option, value in zip(options, options[1:]) if option in ("--default-index", "--index")]
     links: list[Link] = []
-    urls += [] if {"--default-index", "--no-index"}.intersection(options) else ["https://pypi.org/simple"]
+    urls += [] if {"--default-index", "--no-index"}.intersection(options) else [PUBLIC]
     for url in urls:
         with contextlib.suppress(SparkforgeError):
             links += list_wheels(f"{url.rstrip('/')}/{name}/", {}, "inspect_index_url")
-    links = [link for link in links if link.file.split("-")[1] == version]
-    tags = {link.file.split("-")[-3] for link in links if target.machine in link.file}
-    with contextlib.suppress(ValueError):
-        full = f"{target.python}.0"
-        return next((link.python for link in links if full not in SpecifierSet(link.python or "")), None), tags
-    return None, tags
+    excluding, tags = None, set[str]()
+    for link in links:
+        # An index may name any files, and any text as their Requires-Python.
+        with contextlib.suppress(ValueError):
+            _name, own_version, _build, own_tags = parse_wheel_filename(link.file)
+            if str(own_version) == version:
+                tags |= {tag.interpreter for tag in own_tags if target.machine in tag.platform}
+                if f"{target.python}.0" not in SpecifierSet(link.python or ""):
+                    excluding = excluding or link.python
+    return excluding, tags
 
 
 def check_requirement(line: str) -> Requirement:

@@ -262,7 +262,7 @@ class Download:
             pip = index.pip_settings(self.run(argv, environ_update=ENGLISH)[1])
             links += pip.get("find-links", "").split()
             if pip.get("no-index", "").lower() not in ("1", "true", "yes", "on"):
-                indexes = [pip.get("index-url", "https://pypi.org/simple"), *pip.get("extra-index-url", "").split()]
+                indexes = [pip.get("index-url", index.PUBLIC), *pip.get("extra-index-url", "").split()]
             for key, variables in (("cert", ["SSL_CERT_FILE"]), ("proxy", ["http_proxy", "https_proxy"])):
                 for variable in variables if key in pip else []:
                     os.environ.setdefault(variable, pip[key])

@@ -21,6 +21,8 @@ from .._core.errors import SparkforgeError
 from .._core.redact import redact
 from . import http
 
+#: The index that pip and uv use if nothing else is set.
+PUBLIC = "https://pypi.org/simple"
 _FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]*\.whl")
 _ACCEPT = "application/vnd.pypi.simple.v1+json, text/html;q=0.5, */*;q=0.1"
 

@@ -93,6 +93,9 @@ def test_release_whose_metadata_refuses_the_python_is_a_no(tmp_path: Path) -> No
         # The wheels say which Pythons the release knows, even without an upper bound.
         index.add("unbound", "0.58.1", tag="cp311-cp311-manylinux2014_aarch64", python=">=3.8")
         index.files["/simple/unbound/"] += f'<a href="/files/unbound-0.58.1.tar.gz#sha256={"a" * 64}">s</a>'.encode()
+        # A file of any name, and a Requires-Python that is none, do not end the inspection.
+        index.files["/simple/unbound/"] += b'<a href="/files/odd.whl">o</a>'
+        index.add("unbound", "0.58.0", tag="cp310-cp310-manylinux2014_aarch64", python="three")
         unbound = inspect(tmp_path, "unbound==0.58.1", index_url=index.simple)
     finally:
         index.close()
