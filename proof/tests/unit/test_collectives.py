@@ -43,11 +43,12 @@ def test_error_that_explains_the_others_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, error: Exception, message: str
 ):
     """A rank ends before it meets rank 0, or while it exchanges data, or it hangs, or waits for rank 0."""
-    name = f"rank_{abs(hash(body + message))}"
+    name, exchanging = f"rank_{abs(hash(body + message))}", tmp_path / "rank 0 exchanges"
     (tmp_path / f"{name}.py").write_text(
         "import os, signal, time\n"
         f"from {collectives.__package__} import collectives\n\n\n"
-        "def meet(context):\n    open(collectives._ready(context, 1), 'w').close()\n\n\n"
+        "def meet(context):\n    open(collectives._ready(context, 1), 'w').close()\n"
+        f"    while not os.path.exists({str(exchanging)!r}):\n        time.sleep(0.01)\n\n\n"
         f"def works(context, rank, world):\n    {body}\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -55,6 +56,7 @@ def test_error_that_explains_the_others_is_named(
     context = Context(device="cpu", directory=str(tmp_path))
     began = time.monotonic()
     with pytest.raises(collectives.Failed, match=message), collectives.other_ranks(context, works, 2):
+        exchanging.touch()
         raise error
     assert time.monotonic() - began < 30
 

@@ -46,7 +46,7 @@ _REMEDY = (
 BACKENDS = {"cuda": "NCCL", "cpu": "Gloo"}
 #: The errors by which torch refuses a call, and errors that follow from another rank's end or waiting.
 _REFUSALS = (RuntimeError, TypeError, ValueError, AssertionError)
-_CONSEQUENCE = re.compile("gloo/|NCCL|CUDA error|Connection|Timed out|timeout")
+_CONSEQUENCE = re.compile("gloo/|NCCL|CUDA error|Connection|Timed out|timeout|A rank ended")
 
 
 def ranks(context: Context) -> int:
