@@ -551,6 +551,22 @@ values =
 cause = apt could not fetch {url}: {why}.
 remedy = {advice}.
 
+[apt-configuration-invalid]
+keys =
+    E: Syntax error /
+    E: Invalid record in the preferences file
+    E: No priority (or zero) specified
+    E: Did not understand pin type
+pattern =
+    ^E: (?P<why1>Syntax error (?P<file1>/[^:\s]+):\d+: [^\n]+)
+    ^E: (?P<why2>Invalid record in the preferences file (?P<file2>[^,\s]+), [^\n]+)
+    ^E: (?P<why3>No priority \(or zero\) specified for pin|Did not understand pin type [^\n]*)
+cause = apt cannot read its own configuration: {why}.
+remedy = Correct it[ in {file}], or move that file away: files in /etc/apt/apt.conf.d have lines such as NAME "VALUE";,
+    and files in /etc/apt/preferences.d have blocks of Package, Pin and Pin-Priority. apt-config dump and apt-cache
+    policy show what apt reads.
+source = https://manpages.ubuntu.com/manpages/noble/man5/apt_preferences.5.html
+
 [apt-refused]
 keys =
     E: Couldn't find any package by
@@ -846,4 +862,106 @@ pattern = (Please install all available updates for your release) before upgradi
 cause = do-release-upgrade does not start, because updates of this release are outstanding or held.
 remedy = sudo apt update && sudo apt full-upgrade, look at apt-mark showhold, and reboot; DGX OS is upgraded only by its
     vendor's way.
+
+[dpkg-script-state]
+keys =
+    dpkg: error processing
+    conflicting packages - not installing
+    prevent removal of
+pattern =
+    processing (?:package|archive) (?P<package1>\S+) [^\n]*\n (?P<why1>package is in a very bad inconsistent
+    + state|package \S+ is not ready for configuration)
+    (?P<why2>conflicting packages) - not installing (?P<package2>\S+)
+    dependency (?P<why3>problems prevent removal) of (?P<package3>[^:\s]+)
+values =
+    advice of why: package => Install it again (sudo apt install --reinstall, or apt --fix-broken install); if its own
+    + script fails then, move its /var/lib/dpkg/info/NAME.prerm or .postinst away, run sudo dpkg --remove
+    + --force-remove-reinstreq NAME, and install it
+    advice of why: conf => Remove the other package that the line names first, or let apt do both (sudo apt install
+    + ./FILE.deb)
+    advice of why: . => Use sudo apt remove instead of dpkg -r: it also removes the packages that depend on this one
+cause = dpkg does not continue with {package}: {why}.
+remedy = {advice}.
+source = https://github.com/guillemj/dpkg/blob/main/src/main/remove.c
+
+[apt-helper-died]
+keys =
+    received signal
+    received a segmentation fault
+    has died unexpectedly
+    exited unexpectedly
+pattern =
+    E: Sub-process (?P<program1>\S+) (?P<why1>received (?:signal \d+|a segmentation fault)|exited unexpectedly)
+    E: Method (?P<program2>\S+) (?P<why2>has died unexpectedly)
+uncertain = yes
+cause = apt's helper program {program} crashed ({why}): perhaps the memory or the disk is full, a library in
+    LD_LIBRARY_PATH or /usr/local is used instead of the system's, or a package of apt is damaged.
+remedy = Look at df -h, free -h and the kernel's log (segfault, Out of memory); unset LD_LIBRARY_PATH and LD_PRELOAD,
+    remove /var/lib/apt/lists/* and try again; then reinstall apt, dpkg and their libraries (--reinstall).
+source = https://github.com/Debian/apt/blob/main/apt-pkg/acquire-worker.cc
+
+[alternatives-refused]
+keys = update-alternatives: error:
+pattern =
+    update-alternatives: error: (?P<why>no alternatives for (?P<name>\S+)|alternative path (?P<path>\S+) doesn't
+    + exist|alternative \S+ can't be slave of \S+[^\n]*|alternative \S+ is already managed by [^\n]+|unable to [^\n]+)
+values =
+    advice of why: no => Register a program first (sudo update-alternatives --install /usr/bin/NAME NAME
+    + /usr/bin/NAME-13 10), or install the package that does
+    advice of why: alternative path => Install the package that contains it, or give the actual path (ls
+    + /usr/bin/NAME-*)
+    advice of why: alternative => Remove it from the other group first (sudo update-alternatives --remove-all NAME),
+    + and register both in one command with --slave
+    advice of why: . => Run it with sudo, on a file system that is writable
+cause = update-alternatives fails: {why}.
+remedy = {advice}.
+source = https://github.com/guillemj/dpkg/blob/main/utils/update-alternatives.c
+
+[boot-loader-refused]
+keys =
+    grub-install: error:
+    grub-probe: error:
+    /etc/default/grub:
+pattern =
+    grub-(?:install|probe): error: (?P<why1>cannot find EFI directory|failed to get canonical path of
+    + '[^'\n]+'|\S+/modinfo\.sh doesn't exist|cannot find a device for [^\n]+|will not proceed with
+    + blocklists|[^\n]{3,100}doesn't look like an EFI partition)
+    (?P<why2>/etc/default/grub: (?:Syntax error[^\n]*|[^\n:]+: not found))
+values =
+    advice of why: cannot find EFI|.*look => Mount the EFI partition (sudo mount /boot/efi; it is formatted as FAT and
+    + listed in /etc/fstab), then run it again
+    advice of why: failed|cannot => It runs in a live system, a container or a chroot without /dev, /proc, /sys and
+    + /boot/efi: mount these into it (mount --rbind) first
+    advice of why: \S+modinfo => Install the boot loader for this firmware (grub-efi-arm64-bin; for x86_64
+    + grub-efi-amd64-bin), or name it with --target
+    advice of why: /etc => Correct that line of /etc/default/grub (NAME="value", with paired quotes), then run sudo
+    + update-grub
+    advice of why: . => Install to a disk that has an EFI partition, not to a partition
+cause = The boot loader could not be set up: {why}.
+remedy = {advice}.
+source = https://help.ubuntu.com/community/Grub2/Troubleshooting
+
+[gpg-failed]
+keys =
+    gpg: keyserver receive failed
+    gpg: can't open '
+    gpg: cannot open '/dev/tty'
+    gpg: failed to create temporary file
+    gpg: can't connect to the agent
+    gpg: signing failed
+pattern =
+    gpg: (?P<why>keyserver receive failed: [^\n]+|can't open '(?P<file>[^'\n]+)'[^\n]*|cannot open
+    + '/dev/tty'[^\n]*|failed to create temporary file [^\n]+|can't connect to the agent[^\n]*|signing failed: [^\n]+)
+values =
+    advice of why: keyserver => Download the key as a file over https from the vendor instead of from a key server
+    + (whose port 11371 is often blocked)
+    advice of why: can't open => Download or create that file first (its directory with sudo mkdir -p
+    + /etc/apt/keyrings), and run gpg as an account that may write it
+    advice of why: cannot open => Add --batch --yes (and --no-tty): gpg wants to ask a question, such as whether it
+    + may overwrite the file, and there is no terminal
+    advice of why: failed => Create its directory (mkdir -m 700 ~/.gnupg), check its owner, and look at df -h
+    advice of why: . => Set GPG_TTY=$(tty), and restart the agent (gpgconf --kill gpg-agent)
+cause = gpg failed: {why}.
+remedy = {advice}.
+source = https://www.gnupg.org/documentation/manuals/gnupg/Agent-Options.html
 """

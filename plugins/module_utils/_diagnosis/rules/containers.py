@@ -652,6 +652,28 @@ remedy = Generate the specification anew (sudo nvidia-ctk cdi generate --output=
     old hook's file from /usr/share/containers/oci/hooks.d.
 source = ublue-os/bluefin#3454
 
+[containerd-refused]
+keys =
+    systemd_cgroup` only works
+    make sure you are running as root and the endpoint
+    containerd-rootless-setuptool
+    needs CNI plugin
+    name is reserved for
+    /run/containerd/containerd.sock: connect: permission denied
+pattern =
+    (?P<why>'systemd_cgroup' only works for|connect endpoint '\S+', make sure you are
+    + running as root|rootless containerd not running|needs CNI plugin '[^'\n]+'|name is reserved
+    + for|/run/containerd/containerd\.sock: connect: permission denied)
+values =
+    advice of why: 'sys => Remove systemd_cgroup from /etc/containerd/config.toml, and set SystemdCgroup = true in the
+    + options of the runtime
+    advice of why: needs => Install the CNI plugins into that directory (package containernetworking-plugins)
+    advice of why: name => Remove the old pod or container first (crictl rmp -f, crictl rm)
+    advice of why: . => Run the command with sudo, and check that containerd runs (systemctl status containerd)
+cause = containerd, or a client of it, stopped: {why}.
+remedy = {advice}.
+source = https://github.com/containerd/containerd/blob/main/docs/man/containerd-config.toml.5.md
+
 [container-toolkit-refused]
 keys =
     nvidia-container-cli

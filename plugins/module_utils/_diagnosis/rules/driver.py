@@ -844,6 +844,20 @@ cause = The host was to sleep without the driver's services for that ({found}), 
 remedy = Switch them on (sudo systemctl enable nvidia-suspend nvidia-resume nvidia-hibernate), or keep a server from
     sleeping (sudo systemctl mask sleep.target suspend.target).
 
+[powerd-needless]
+keys =
+    SBIOS support not found for NVPCF
+    Client (presumably SBIOS)
+    Failed to initialize Dynamic Boost
+    Allocate client failed 89
+    Failed to initialize RM Client
+pattern =
+    (SBIOS support not found for NVPCF|Client \(presumably SBIOS\) [^\n]+|Failed to initialize Dynamic Boost)
+    (Allocate client failed 89|Failed to initialize RM Client)
+cause = nvidia-powerd (Dynamic Boost), which only some notebooks can use, does not start here ({found}).
+remedy = Disable it: sudo systemctl disable --now nvidia-powerd; nothing else needs it.
+source = https://download.nvidia.com/XFree86/Linux-x86_64/580.95.05/README/dynamicboost.html
+
 [nvidia-tool-refused]
 keys =
     is not a valid power limit
@@ -941,4 +955,49 @@ cause = nvidia-fabricmanager does not start ({found}), because this host has no 
 remedy = Switch it off (sudo systemctl disable --now nvidia-fabricmanager) and remove its package: a Spark, and cards
     without NVSwitch, do not need it.
 source = data-infra/cube-studio#29
+
+[display-driver-trouble]
+keys =
+    [nvidia-drm]
+    nvidia-modeset: ERROR
+    (EE) Failed to load module "nvidia"
+pattern =
+    \[nvidia-drm\][^\n]*?(?P<why1>Failed to (?:get memory pages|allocate NVKMS memory|grab modeset ownership|map
+    + NvKmsKapiMemory)|Flip event timeout)
+    nvidia-modeset: ERROR: GPU:\d+: (?P<why2>Failed (?:to query display engine|detecting connected display)[^\n:]*)
+    (?P<why3>Failed to load module 'nvidia' \([^)\n]*\))
+values =
+    advice of why: .*grab => Another session or program owns the display: end it (a second desktop, a console)
+    advice of why: Failed to load => Install the driver's X module (xserver-xorg-video-nvidia of the same branch), or
+    + remove the xorg.conf that names nvidia
+    advice of why: .*(?:memory|map) => The driver had no memory for a window or frame: free memory (a GB10 shares the
+    + host's), or restart the desktop; a server needs no desktop (sudo systemctl set-default multi-user.target)
+    advice of why: . => Restart the desktop, check the monitor's cable, and install a newer driver; programs without a
+    + window are not affected
+uncertain = yes
+cause = The display part of the NVIDIA driver failed ({why}).
+remedy = {advice}.
+source = NVIDIA/open-gpu-kernel-modules#1170
+
+[module-not-loaded-to-remove]
+keys =
+    is not currently loaded
+    ignoring bad line starting with
+    depmod: ERROR:
+    depmod: FATAL:
+    is builtin.
+pattern =
+    (?:Module|module) (?P<what1>'?[\w-]{1,64}'? is (?:not currently loaded|builtin))
+    (?<!\S)(?P<file>/\S+) line \d+: (?P<what2>ignoring bad line starting with '[^'\n]*')
+    depmod: (?:ERROR|FATAL): (?P<what3>could not (?:open directory|search modules)[^\n]*)
+values =
+    advice of what: ignoring => Correct that line: it begins with options, alias, blacklist, install, remove or softdep
+    advice of what: could => That kernel has no modules: name a kernel of /lib/modules (uname -r), or install its
+    + packages (linux-image and linux-modules)
+    advice of what: .*builtin => It is part of the kernel and cannot be unloaded: change what it does with an option on
+    + the kernel's command line
+    advice of what: . => Nothing needs to be done unless a later step needs the module (lsmod lists those loaded)
+cause = A command for kernel modules failed: {what}.
+remedy = {advice}.
+source = https://man7.org/linux/man-pages/man5/modprobe.d.5.html
 """

@@ -659,4 +659,34 @@ pattern = can't open UMAD port
 cause = The tools of InfiniBand (ibstat, ibping) find no port that they may open: there is none of InfiniBand (the
     Spark's ConnectX is Ethernet only), or /dev/infiniband/umad* needs root or is not in the container.
 remedy = Use sudo, and for RoCE the tools that fit it: rdma link show, ibv_devinfo, show_gids, ib_write_bw.
+
+[sshd-login-refused]
+keys = not allowed because
+pattern = User (?P<user>\S+)(?: from \S+)? not allowed because (?P<why>[^\n]+)
+values =
+    advice of why: .*shell => Install that shell, or give the account an installed one (sudo chsh -s /bin/bash NAME;
+    + see /etc/shells)
+    advice of why: .*(?:Allow|Deny|listed) => Add the account or its group to AllowUsers or AllowGroups in
+    + /etc/ssh/sshd_config, and reload ssh
+    advice of why: .*locked => Unlock it (sudo usermod -U NAME), or set a password
+    advice of why: . => Correct its account, group or address in /etc/ssh/sshd_config, and reload ssh
+cause = The ssh server refused a login of {user}: {why}.
+remedy = {advice}.
+source = https://man.openbsd.org/sshd_config
+
+[tailscale-refused]
+keys =
+    connect to local tailscaled
+    requires mentioning all
+pattern =
+    (failed to connect to local tailscaled)
+    (requires mentioning all)\s+non-default flags
+values =
+    advice of found: failed => Start it: sudo systemctl enable --now tailscaled; in a container run tailscaled itself
+    + (with --tun=userspace-networking if /dev/net/tun is missing)
+    advice of found: . => Repeat the command with all the flags that it prints, or use tailscale set to change a single
+    + setting
+cause = The tailscale command failed: {found}.
+remedy = {advice}.
+source = https://tailscale.com/kb/1080/cli
 """

@@ -630,6 +630,26 @@ cause = Docker's daemon does not start: {why}.
 remedy = {advice}.
 source = dyrnq/install-docker#10
 
+[compose-value-refused]
+keys =
+    invalid interpolation format
+    contains an invalid type
+    external volume "
+    multiple platforms feature is
+pattern =
+    (?P<why1>invalid interpolation format for [^\n:]+)
+    (?P<why2>[\w.-]+ contains an invalid type, it should be [^\n]+)
+    (?P<why3>external volume '[^'\n]+' not found)
+    (?P<why4>multiple platforms feature is currently not supported for docker driver)
+values =
+    advice of why: invalid => Write a literal $ as $$, and close every brace
+    advice of why: external => Create it (docker volume create NAME), or remove external from the file
+    advice of why: multiple => Run docker buildx create --use first, or build for linux/arm64 alone
+    advice of why: . => Write that value in the form that the message names (in a list, each line begins with -)
+cause = Docker refuses the Compose file or the build: {why}.
+remedy = {advice}.
+source = https://docs.docker.com/reference/compose-file/interpolation/
+
 [docker-request-refused]
 keys =
     Error response from daemon

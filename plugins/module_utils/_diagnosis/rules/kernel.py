@@ -273,4 +273,95 @@ cause = Secure Boot refuses the boot loader ({found}): the firmware was told to 
     this or of another system.
 remedy = Switch Secure Boot off in the firmware's setup, start, run sudo mokutil --set-sbat-policy delete and sudo apt
     install --only-upgrade shim-signed grub-efi-arm64-signed, reboot twice, and switch it on again.
+
+[pcie-link-lost]
+keys =
+    : Link Down
+    DPC: containment event
+    can't recover
+    failed to assign
+    can't assign
+    can't reserve
+pattern =
+    (?P<device>[0-9a-f]{4}:[\w:.]+): (?P<why1>pciehp: Slot\([^)\n]*\): Link Down|DPC: containment event|AER: can't
+    + recover)
+    (?P<device2>[0-9a-f]{4}:[\w:.]+): (?P<why2>BAR \d+[^\n]{0,90}?(?:failed to assign|can't assign|can't reserve))
+values =
+    advice of why: BAR[^\n]*reserve => Another driver has claimed the device (lspci -nnk; the console's efifb also
+    + can: video=efifb:off): unload it first
+    advice of why: BAR => Enable Above 4G Decoding and Resizable BAR in the firmware's setup, update the firmware, or
+    + boot with pci=realloc; for a bridge's own small window the message does no harm
+    advice of why: . => Shut the host down and unplug it for a minute, reseat the card or cable, and update its
+    + firmware and the host's; if it happens again, disable deep power states (pcie_aspm=off), and ask the vendor
+uncertain = yes
+cause = The PCIe device {device} lost its link, or the bus has no address space for it ({why}).
+remedy = {advice}.
+source = https://docs.kernel.org/PCI/pcieaer-howto.html
+
+[device-firmware-missing]
+keys =
+    Direct firmware load for
+    Unable to load firmware
+    firmware: failed to load
+pattern =
+    Direct firmware load for (?P<file1>(?!regulatory|nvidia/)\S+) failed with error (?P<code1>-\d+)
+    (?:Unable to load firmware|firmware: failed to load) (?P<file2>(?!regulatory|nvidia/)\S+) \((?P<code2>-\d+)\)
+uncertain = yes
+cause = A driver asked for its firmware {file}, which is missing (error {code}); many drivers then use an older file
+    or work without it.
+remedy = If that device does not work, update linux-firmware (sudo apt install --reinstall linux-firmware; sudo
+    update-initramfs -u), and reboot; if it works, ignore the message.
+source = https://docs.kernel.org/driver-api/firmware/index.html
+
+[memory-module-error]
+keys =
+    UE Multi-bit
+    UE on
+    UE memory
+    Memory failure: 0x
+pattern =
+    (EDAC \w+: \d+ UE [^\n]{3,60})
+    (Memory failure: 0x\w+: [^\n]{3,80})
+cause = The host's memory has an error that could not be corrected ({found}).
+remedy = Save your data, restart the host, test the memory (memtester, the vendor's diagnosis), and have it replaced
+    if the error returns; a Spark's memory is soldered, so only the vendor can.
+source = https://docs.kernel.org/admin-guide/RAS/main.html
+
+[iommu-fault]
+keys =
+    arm-smmu-v3
+    DRHD: handling fault
+    IO_PAGE_FAULT
+pattern =
+    arm-smmu-v3 \S+ (?P<what1>event 0x\w+ received|CMD_SYNC timeout|event: [A-Z]\w+)
+    DMAR: (?P<what2>DRHD: handling fault)
+    (?P<what3>IO_PAGE_FAULT)(?: device=(?P<device>[\w:.]+))?
+uncertain = yes
+cause = A device[ {device}] accessed memory that it may not use ({what}): perhaps its driver or firmware has a fault, or
+    it was reset during a transfer.
+remedy = Identify the device (the lines below; lspci), and update its driver, its firmware and the kernel; if transfers
+    between cards fail, disable ACS or set iommu=pt on the kernel's command line.
+source = https://docs.kernel.org/arch/x86/iommu.html
+
+[kernel-limit-reached]
+keys =
+    table full, dropping packet
+    neighbor table overflow
+    fork rejected by pids controller
+    (CRON) error (can't fork)
+pattern =
+    (?P<why1>nf_conntrack: table full)
+    (?P<why2>neighbor table overflow)
+    (?P<why3>fork rejected by pids controller)(?: in (?P<group>\S+))?
+    (?P<why4>\(CRON\) error \(can't fork\))
+values =
+    advice of why: nf => Raise it (sudo sysctl net.netfilter.nf_conntrack_max=262144, and in /etc/sysctl.d), or find
+    + the program that opens so many connections
+    advice of why: neigh => Raise net.ipv4.neigh.default.gc_thresh3, or use a smaller subnet
+    advice of why: fork => Raise TasksMax= of the unit or slice (docker run --pids-limit), or end the program that
+    + starts so many processes
+    advice of why: . => The memory or the number of processes is exhausted: look at free -h and ps -e | wc -l
+cause = A limit of the kernel is reached: {why}[ in {group}].
+remedy = {advice}.
+source = https://docs.kernel.org/networking/nf_conntrack-sysctl.html
 """

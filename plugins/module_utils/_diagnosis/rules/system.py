@@ -671,4 +671,23 @@ remedy = Look in that program's own log for the kernel that failed (an illegal m
 source =
     https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html
     sgl-project/sglang#27520
+
+[account-refused]
+keys =
+    already exists
+    cannot lock /etc/
+    is currently used by process
+pattern =
+    (?:useradd|adduser|groupadd|addgroup)(?:: fatal)?: (?P<why1>(?:[Tt]he )?(?:user|group) '?[^'\s]+'? already exists)
+    (?:useradd|usermod|userdel|groupadd|groupmod|gpasswd|passwd): (?P<why2>cannot lock /etc/\S+)
+    (?:usermod|userdel): (?P<why3>user \S+ is currently used by process \d+)
+values =
+    advice of why: cannot => Run it as root, end any other such command (pgrep -a user), and remove an old
+    + /etc/*.lock
+    advice of why: user[^\n]*process => Log that account out (loginctl terminate-user NAME), then repeat the command
+    advice of why: . => Use the existing one (usermod -aG GROUP NAME), or choose another name; Ubuntu 24.04's images
+    + have an account ubuntu with the number 1000
+cause = The account was not created or changed: {why}.
+remedy = {advice}.
+source = https://manpages.ubuntu.com/manpages/noble/man8/useradd.8.html
 """
