@@ -584,8 +584,11 @@ keys =
     E: Unable to find a source package
     is missing. - Acquire
     E: Dynamic MMap ran out of room
+    E: Problem parsing dependency
+    E: Unable to determine a suitable packaging system
     E: The method driver
     E: flAbsPath on /var/lib/dpkg/status
+    E: Trivial Only specified
     is gnupg installed
     but neither seems installed
 pattern =
@@ -594,31 +597,41 @@ pattern =
     + unauthenticated packages|Some packages could not be authenticated|Packages need to be removed but remove is
     + disabled|Error, pkgProblemResolver::Resolve generated breaks|Could not perform immediate configuration
     + on[^.\n]+|Command line option [^\n]+|Invalid operation [^\n]+|Unsupported file [^\n]+|Unable to find a source
-    + package for \S+|(?:List|Archives) directory \S+ is missing|Dynamic MMap ran out of room|The method driver \S+
-    + could not be found|flAbsPath on /var/lib/dpkg/status failed)
-    (?P<why2>gpgv, gpgv2 or gpgv1 required for verification, but neither seems installed|Could not execute '?apt-key'?
-    + to verify signature)
+    + package for \S+|(?:List|Archives) directory \S+ is missing|Dynamic MMap ran out of room|Problem parsing
+    + dependency|Unable to determine a suitable packaging system|The method driver \S+ could not be found|flAbsPath
+    + on /var/lib/dpkg/status failed|Trivial Only specified)
+    (?P<why2>gpgv, gpgv2 or gpgv1 required for verification, but neither seems installed|Could not execute
+    + '?apt-key'? to verify signature)
 values =
-    advice of why: Couldn't|Release|Unable => Run sudo apt update, see the names and versions (apt-cache search;
-    + apt-cache madison NAME), and enable the source or pocket that has it for arm64
-    advice of why: The value => Take that name out of APT::Default-Release (grep -r Default-Release /etc/apt)
-    advice of why: Conflicting => The same repository stands in two files of /etc/apt/sources.list.d: keep one
-    advice of why: There|Some => Fetch the repository's key, name it in Signed-By and run sudo apt update
-    advice of why: Packages => Leave out --no-remove, or what conflicts
-    advice of why: Error => Look at apt-mark showhold, pins (apt-cache policy) and mixed sources, and name all versions
+    advice of why: Couldn't|Release|Unable to find => Run sudo apt update, look up the name and the available
+    + versions (apt-cache search; apt-cache madison NAME), and enable the source or pocket that has it for arm64
+    + (deb-src for sources)
+    advice of why: The value => Remove that name from APT::Default-Release (grep -r Default-Release /etc/apt), or
+    + enable a source of that release
+    advice of why: Conflicting => The same repository is in two files of /etc/apt/sources.list.d with different
+    + options: keep one
+    advice of why: There|Some => Fetch the repository's key, name it in Signed-By and run sudo apt update, instead
+    + of allowing packages that are not signed
+    advice of why: Packages need => Run it without --no-remove, or leave out the package that conflicts
+    advice of why: Error, pkg => Look at apt-mark showhold, at pins (apt-cache policy) and for mixed sources, and
+    + name the versions of all packages
     advice of why: Could not perf => Run it again with -o APT::Immediate-Configure=false, then sudo apt --fix-broken
     + install
-    advice of why: Command|Invalid => Correct the command (apt --help): an option is misspelt, or begins with a long
-    + dash from a page
-    advice of why: Unsupported => Give the file's path (./NAME.deb), and see that it is there
-    advice of why: (?:List|Archives) => sudo mkdir -p /var/lib/apt/lists/partial /var/cache/apt/archives/partial
-    advice of why: Dynamic => Take APT::Cache-Limit out of /etc/apt/apt.conf.d
-    advice of why: flAbs => Copy back /var/lib/dpkg/status-old or /var/backups/dpkg.status.0
-    advice of why: The method => Correct the scheme in the source (http, https, file), or install its package
+    advice of why: Command|Invalid|Trivial => Correct the command (apt --help): an option is misspelt, belongs to
+    + another tool or release, or begins with a long dash copied from a web page
+    advice of why: Unsupported => Give the file's path (./NAME.deb) and see that it is there
+    advice of why: (?:List|Archives) => Create it: sudo mkdir -p /var/lib/apt/lists/partial
+    + /var/cache/apt/archives/partial
+    advice of why: Dynamic => Remove APT::Cache-Limit from /etc/apt/apt.conf.d, or set APT::Cache-Start to 100000000
+    advice of why: Problem => Remove the lists (sudo rm -r /var/lib/apt/lists/*) and run sudo apt update
+    advice of why: Unable to det|flAbs => /var/lib/dpkg/status is missing: copy back /var/lib/dpkg/status-old or
+    + /var/backups/dpkg.status.0
+    advice of why: The method => Correct the scheme in the source (http, https and file are part of apt), or install
+    + the package of that method
     advice of why: gpgv => Install gpgv; in a container that has it, the host's Docker is too old for the image:
     + update Docker and libseccomp2
     advice of why: . => Install gnupg and gpgv (in an image before the key is used)
-cause = apt does not do it: {why}.
+cause = apt refused the request: {why}.
 remedy = {advice}.
 source =
     https://github.com/Debian/apt/blob/main/apt-private/private-install.cc

@@ -681,23 +681,31 @@ keys =
     unrecognized runtime '
     failed to inject devices
     failed to run ldconfig
+    unable to determine CDI version
     unable to load config for runtime
 pattern =
     nvidia-container-cli(?:\.real)?: (?P<why1>permission error: capset failed|initialization error: driver error:
     + timed out|detection error: path error: [^\n]+|initialization error: open failed: [^\n]+)
     NVIDIA Container Runtime: (?P<why2>[^\n]*(?:could not find requested GPU device|unable to load config[^\n]*))
-    (?P<why3>unrecognized runtime '[^'\n]+'|failed to run ldconfig|failed to inject devices)
+    (?P<why3>unrecognized runtime '[^'\n]+'|failed to run ldconfig|failed to inject devices|unable to determine CDI
+    + version)
     unable to load config for runtime \w+: (?P<why4>[^\n']+)
 values =
-    advice of why: init\w+ error: driver => Keep nvidia-persistenced running, and try again
-    advice of why: perm|detection|init => The engine runs without root or in a container: run it as root, or take CDI
-    + (nvidia-ctk cdi generate) or no-cgroups = true in config.toml
-    advice of why: .*could not find => Ask for a GPU that nvidia-smi -L lists (0 on a Spark)
-    advice of why: unrec => Write docker, containerd or crio
-    advice of why: failed => Bring the toolkit's packages to one version, then generate the CDI specification anew
+    advice of why: permission => If the engine runs in a container, start that with --privileged; if it runs without
+    + root, set no-cgroups = true in config.toml
+    advice of why: init\w+ error: driver => Keep nvidia-persistenced running, since the driver starts slowly without
+    + it, and try again
+    advice of why: detection|init => The engine runs without root or in a sandbox that hides that path: run it as
+    + root, or take CDI (nvidia-ctk cdi generate)
+    advice of why: .*could not find => Ask for a GPU that nvidia-smi -L lists (0 on a Spark), or generate the
+    + specification again (sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml)
+    advice of why: unrec => Use docker, containerd or crio
+    advice of why: failed|unable to det => Install the toolkit's packages in one version (nvidia-container-toolkit,
+    + -base, libnvidia-container-tools), then generate the CDI specification again
     advice of why: .*denied => Run nvidia-ctk with sudo
-    advice of why: . => Correct that file, or move it away and run sudo nvidia-ctk runtime configure --runtime=docker
-cause = NVIDIA's container toolkit does not go on: {why}.
+    advice of why: . => Correct that file (/etc/nvidia-container-runtime/config.toml or the engine's), or move it
+    + away and run sudo nvidia-ctk runtime configure --runtime=docker
+cause = NVIDIA's container toolkit failed: {why}.
 remedy = {advice}.
 source = https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/troubleshooting.html
 

@@ -178,32 +178,39 @@ keys =
     includes a BUILD_EXCLUSIVE directive
     has already been built on
     Error! Unable to make temporary
+    Error! System is missing os-release
     Error! Installation aborted
     Failed to sign module '
 pattern =
     Error! (?P<why>Could not find module source directory|The directory \S+ does not appear to have module
-    + source|Aborting build of module [^\n]*due to missing BUILD_DEPENDS:? ?[\w. -]+|Bad conf file|Arguments <module>
-    + and <module-version> are not specified|You must be root to use this command|No write access to DKMS tree|The
-    + module/version combo: \S+ is not located in the DKMS tree|\S+ is broken!|Problems with depmod
-    + detected|[^\n]*includes a BUILD_EXCLUSIVE directive|This module/version has already been built|Unable to make
-    + temporary|Installation aborted)
+    + source|Aborting build of module (?P<module>[^\s/]+)\S* [^\n]*due to missing BUILD_DEPENDS:? ?(?P<need>[\w.
+    + -]+)|Bad conf file|Arguments <module> and <module-version> are not specified|You must be root to use this
+    + command|No write access to DKMS tree|The module/version combo: (?P<combo>\S+) is not located in the DKMS
+    + tree|\S+ is broken!|Problems with depmod detected|[^\n]*includes a BUILD_EXCLUSIVE directive|This
+    + module/version has already been built|Unable to make temporary|System is missing os-release|Installation aborted)
     (?P<why2>Failed to sign module '[^'\n]+')
 values =
-    advice of why: Could|The dir|Bad|\S+ is broken => Reinstall the package that brings its source (nvidia-dkms of the
-    + branch), or remove what is left (sudo rm -r /var/lib/dkms/NAME/VERSION), then sudo dkms autoinstall
-    advice of why: Aborting => Build and install that module first (ofa_kernel: MLNX_OFED's kernel package), or take
-    + the kernel's own
-    advice of why: Arg|The module => Name NAME/VERSION as dkms status shows it, or add it first (sudo dkms add)
+    advice of why: Could|The dir => Install the package with the module's source again (nvidia-dkms of the branch),
+    + or unpack it to /usr/src/NAME-VERSION
+    advice of why: Aborting => Build and install that module first (of ofa_kernel: MLNX_OFED's
+    + mlnx-ofed-kernel-dkms, or take the module that the kernel has)
+    advice of why: Bad|System => Reinstall the package whose dkms.conf it is; a dkms.conf needs PACKAGE_NAME,
+    + PACKAGE_VERSION and BUILT_MODULE_NAME
+    advice of why: Arg => Name both: dkms install NAME/VERSION (dkms status shows them)
     advice of why: You|No write => Run it with sudo
-    advice of why: Prob|Inst => Look at df -h /lib/modules and run sudo depmod -a, which says more; then install it
-    + again
-    advice of why: .*EXCL => It is not made for this kernel or processor: take a release that is, boot a kernel that
-    + it supports, or remove it
-    advice of why: This => It is there: sudo dkms install NAME/VERSION, with --force to build it anew
-    advice of why: Unable => Free /tmp (df -h /tmp; chmod 1777 /tmp)
-    advice of why: . => Make a key (sudo update-secureboot-policy --new-key) and build it again; without Secure Boot
-    + it does no harm
-cause = DKMS does not go on: {why}.
+    advice of why: The module => Use NAME/VERSION as dkms status shows it, or add it first (sudo dkms add NAME/VERSION)
+    advice of why: \S+ is broken => Reinstall its package, or remove what is left (sudo rm -r
+    + /var/lib/dkms/NAME/VERSION), then sudo dkms autoinstall
+    advice of why: Prob|Inst => Look at df -h /lib/modules and run sudo depmod -a, which says more; then sudo dkms
+    + install NAME/VERSION again
+    advice of why: .*EXCL => The package does not support this kernel or processor: install a release that does,
+    + boot a kernel that it supports, or remove it if nothing needs it
+    advice of why: This => It is already built: sudo dkms install NAME/VERSION, or with --force to build it again
+    advice of why: Unable => Free or mount /tmp (df -h /tmp; chmod 1777 /tmp)
+    advice of why: . => See that mokutil, openssl and the kernel's headers (scripts/sign-file) are installed and
+    + /var/lib/shim-signed/mok contains the key (sudo update-secureboot-policy --new-key), then build it again;
+    + without Secure Boot the message is harmless
+cause = DKMS stopped: {why}.
 remedy = {advice}.
 source = https://github.com/dkms-project/dkms/blob/main/dkms.in
 
@@ -748,27 +755,36 @@ keys =
     failed to validate module [
     section size must match
 pattern =
-    (?:could not insert|Failed to insert)(?: module)? '?(?P<module1>[\w./-]+?)'?: (?P<why1>Invalid argument|Operation
-    + not permitted|Cannot allocate memory|File exists|No such device|Device or resource busy|Bad address|No such file
-    + or directory)
+    (?:could not insert|Failed to insert)(?: module)? '?(?P<module1>[\w./-]+?)'?: (?P<why1>Invalid
+    + argument|Operation not permitted|Cannot allocate memory|File exists|No such device|Device or resource busy|Bad
+    + address|Numerical result out of range|No such file or directory)
     Failed to (?P<why2>find) module '(?P<module2>[^'\n]+)'
     (?P<why3>could not find module) by name='(?P<module3>[^'\n]+)'
     failed to (?P<why4>validate) module \[(?P<module4>[\w-]+)\] BTF
     module (?P<module5>[\w-]+): \S+ (?P<why5>section size must match)
 values =
-    advice of why: Invalid|No such device|Bad => It refused its settings or found no device, and says so in the
-    + kernel's log (sudo dmesg | tail -30): correct its options in /etc/modprobe.d (then sudo update-initramfs -u)
-    advice of why: Operation => Use sudo on the host itself, not in a container; with Secure Boot it must be signed by
-    + an enrolled key
+    reason of why: Invalid => it refused its options or this machine; the kernel's log has the reason
+    reason of why: Operation => the command does not run as root, runs in a container, or Secure Boot locks the kernel
+    reason of why: Cannot => the kernel ran out of memory
+    reason of why: File => it, or another module of that name, is loaded
+    reason of why: No such device => it did not detect a device that it supports
+    reason of why: Device => another driver holds the device
+    reason of why: find|could => no module of that name is installed for the running kernel
+    reason of why: validate|section => it was built for another kernel, although the version number is the same
+    reason of why: . => its start failed
+    advice of why: Invalid|No such device|Bad|Num => Read what it wrote (sudo dmesg | tail -30), and correct its
+    + options in /etc/modprobe.d (sudo update-initramfs -u after that)
+    advice of why: Operation => Use sudo on the host itself; with Secure Boot the module must be signed by an
+    + enrolled key (mokutil --sb-state)
     advice of why: Cannot => Free memory, and try again
-    advice of why: File => It is loaded already, or another of that name: sudo modprobe -r NAME, or reboot
-    advice of why: Device => Another driver holds the device (lspci -nnk): unload or block that (nouveau)
-    advice of why: find|could => None of that name is installed for uname -r: install it (linux-modules-extra,
-    + linux-modules-nvidia, its DKMS package), or take it out of /etc/modules-load.d and /etc/modprobe.d
-    advice of why: validate|section => It was built against another kernel of the same number: sudo dkms install
-    + --force NAME/VERSION, and reboot into the installed kernel
+    advice of why: File => Unload the old one first (sudo modprobe -r NAME), or reboot
+    advice of why: Device => Look up which driver holds it (lspci -nnk), and unload or block that driver (nouveau)
+    advice of why: find|could => Install it for uname -r (linux-modules-extra, linux-modules-nvidia of the branch,
+    + or its DKMS package), or remove its name from /etc/modules-load.d and /etc/modprobe.d
+    advice of why: validate|section => Build it again with the headers of exactly this kernel (sudo dkms install
+    + --force NAME/VERSION), and reboot into the installed kernel
     advice of why: . => Read the kernel's log (sudo dmesg | tail -30)
-cause = The kernel module {module} could not be loaded[ ({why})].
+cause = The kernel module {module} could not be loaded: {reason}.
 remedy = {advice}.
 source = https://wiki.archlinux.org/title/Kernel_module
 
@@ -780,22 +796,28 @@ keys =
     nvidia-persistenced
 pattern =
     (?P<why1>Unable to find any NVIDIA devices)
-    (?P<why2>device [0-9a-f:.]+ - (?:failed to open|persistence mode failed to be enabled|failed to enable persistence
-    + mode))
-    (?P<why3>Failed to (?:register RPC V\d|start local RPC|create RPC) service|nvidia-persistenced failed to initialize)
+    (?P<why2>device [0-9a-f:.]+ - (?:failed to open|persistence mode failed to be enabled|failed to enable
+    + persistence mode))
+    (?P<why3>Failed to (?:register RPC V\d|start local RPC|create RPC) service)
+    (?P<why4>nvidia-persistenced failed to initialize)
     (?P<why5>Failed to (?:set (?:user|group) ID|(?:lock|open) PID file|(?:create directory|change ownership of)
     + /var/run/nvidia-persistenced|load symbol \w+ from libnvidia-cfg\.so\.1)|Unable to access
     + /var/run/nvidia-persistenced)
 values =
     advice of why: Unable to find|device => See what the driver says (nvidia-smi; sudo dmesg | grep -i nvrm): no
     + module for this kernel, a GPU that the driver could not start, or one that another driver (vfio-pci, nouveau)
-    + has; then sudo systemctl restart nvidia-persistenced
-    advice of why: Failed to (?:reg|start|create R|lock)|nvidia => Another nvidia-persistenced may run (pgrep -a
-    + nvidia-persist), or the driver does not: read journalctl -b -t nvidia-persistenced
-    advice of why: Failed to load => Install nvidia-compute-utils and libnvidia-cfg1 in the driver's version
-    advice of why: . => Start it by its service, as root, which gives it its account and directory
+    + has; when that is mended, sudo systemctl restart nvidia-persistenced
+    advice of why: Failed to (?:reg|start|create) => Another nvidia-persistenced runs (pgrep -a nvidia-persist), or
+    + rpcbind or its socket is in the way: stop that one and start the service again
+    advice of why: nvidia => Read its lines in the system's log (journalctl -b -t nvidia-persistenced), which have
+    + the reason
+    advice of why: Failed to lock => It runs already: systemctl status nvidia-persistenced
+    advice of why: Failed to load => Its library is of another version of the driver: install nvidia-compute-utils
+    + and libnvidia-cfg1 in the driver's version
+    advice of why: . => Start it by its service, as root (sudo systemctl start nvidia-persistenced), which gives it
+    + its account and directory
 uncertain = yes
-cause = NVIDIA's persistence daemon did not do its work: {why}.
+cause = NVIDIA's persistence daemon failed: {why}.
 remedy = {advice}.
 source = https://github.com/NVIDIA/nvidia-persistenced/blob/main/nvidia-persistenced.c
 
@@ -867,33 +889,41 @@ keys =
     Unable to find display on any available
     control display is undefined
     NVIDIA driver is not loaded
+    Unable to write to directory '/etc/X11'
     MD5 checksums
     Command 'nvidia-smi' not found
     Failed to start DCGM Server
     interface version
+    unrecognized option
 pattern =
     (?P<why1>[\d.]+ W is not a valid power limit which should be between [\d.]+ W and [\d.]+ W)
     (?P<why2>(?:Unable|Failed) to set[\w ]*: Insufficient Permissions)
     (?P<why3>(?:Persistence mode|Resetting GPU \S+) is not supported)
     (?P<why4>Unable to find display on any available system|The control display is undefined|NVIDIA driver is not
     + loaded)
+    (?P<why5>Unable to write to directory '/etc/X11')
     (?P<why6>Error in MD5 checksums)
     (?P<why7>Command 'nvidia-smi' not found)
     (?P<why8>Failed to start DCGM Server)
     driver interface version (?P<fm>[\d.]+) don't match with driver version (?P<driver>[\d.]+\d)
+    nvidia-\w+: (?P<why9>unrecognized option[^\n]*)
 values =
-    advice of why: [\d.]+ => Take a value between the two (nvidia-smi -q -d POWER)
-    advice of why: (?:Unable|Failed) to set => Run it with sudo, on the host
-    advice of why: (?:Pers|Reset) => Leave it out: this GPU does not offer it (a GB10 is reset with its host)
-    advice of why: Unable|The control => Run it in the desktop's own session; by ssh take nvidia-smi instead
-    advice of why: NVIDIA => Make nvidia-smi work first
-    advice of why: Error => Download the installer again: it is not complete
-    advice of why: Command => Install nvidia-utils in the version of the loaded modules (/proc/driver/nvidia/version),
-    + not the package that the shell proposes
-    advice of why: Failed => Stop the other nv-hostengine on port 5555, make nvidia-smi work, then sudo systemctl
-    + restart nvidia-dcgm
-    advice of fm: . => Install nvidia-fabricmanager in exactly the driver's version, and restart it
-cause = A tool of NVIDIA's driver does not do it[: {why}][: the fabric manager is of {fm}, and the driver of {driver}].
+    advice of why: [\d.]+ => Use a value between these two (nvidia-smi -q -d POWER)
+    advice of why: (?:Unable|Failed) to set => Run it with sudo; a container lacks the permission
+    advice of why: (?:Pers|Reset) => Leave it out: this GPU does not support it (a GB10 is reset together with its host)
+    advice of why: Unable to find|The control => Run it in the desktop's own session (DISPLAY=:0 and that account's
+    + XAUTHORITY); over ssh use nvidia-smi instead
+    advice of why: NVIDIA => Make nvidia-smi work first (its package fits the kernel, Secure Boot lets the module in)
+    advice of why: Unable to write => Run it with sudo
+    advice of why: Error => The installer file is incomplete: download it again and compare its checksum
+    advice of why: Command => Do not install the package that the shell proposes, which is of another branch:
+    + install nvidia-utils in the version of the modules that are loaded (cat /proc/driver/nvidia/version)
+    advice of why: Failed to start => Port 5555 is taken by another nv-hostengine, or the driver is not ready: pgrep
+    + -a nv-hostengine, nvidia-smi, then sudo systemctl restart nvidia-dcgm
+    advice of why: unrec => See its --help: options differ between releases of the driver
+    advice of fm: . => Install nvidia-fabricmanager in exactly the driver's version, hold both, and restart it
+cause = A tool of NVIDIA's driver refused the request[: {why}][: the fabric manager is of {fm}, and the driver of
+    {driver}].
 remedy = {advice}.
 source = https://docs.nvidia.com/deploy/nvidia-smi/index.html
 

@@ -360,39 +360,53 @@ keys =
     is a garbage
     SIOCS
     netlink error:
+    ethtool: bad command
     device settings: Operation not supported
     sendmsg: No buffer space
     ping: socket
+    ping:
     No chain/target/match
     unknown option "--
     ufw-init
+    find a profile matching
+    ERROR: Bad port
     determine iptables version
     Could not process rule
+    cannot lookup
 pattern =
     RTNETLINK answers: (?P<why>Invalid argument|Device or resource busy|Operation not supported|Numerical result out
     + of range|Network is unreachable|No such process|Cannot assign requested address)
     (?P<why2>Nexthop has invalid gateway|mtu greater than device maximum|prefix is expected rather than
-    + '[^'\n]+'|'[^'\n]+' is a garbage|SIOCS\w+: [^\n]+|netlink error: [^\n]+|Cannot get device settings: Operation
-    + not supported|sendmsg: No buffer space available|ping: socket: Operation not permitted)
+    + '[^'\n]+'|'[^'\n]+' is a garbage|SIOCS\w+: [^\n]+|netlink error: [^\n]+|ethtool: bad command line|Cannot get
+    + device settings: Operation not supported|sendmsg: No buffer space available|ping: socket: Operation not permitted)
     iptables(?: v\S+ \(\w+\))?: (?P<why3>No chain/target/match by that name|unknown option '[^'\n]+')
-    (?P<why4>problem running ufw-init|Couldn't determine iptables version|Could not process rule: [^\n]+)
+    (?P<why4>problem running ufw-init|Could not find a profile matching '[^'\n]+'|ERROR: Bad port|Couldn't determine
+    + iptables version|Could not process rule: [^\n]+)
 values =
-    advice of why: Invalid|Num|mtu|SIOCSIFMTU => The device does not take that value (ip -d link show: minmtu,
-    + maxmtu); jumbo frames are mtu 9000 on both ends
-    advice of why: Dev => Take the interface down first, or out of its bond or bridge
-    advice of why: Operation|Cannot get => The driver of that interface does not offer it
-    advice of why: Net|Nexth|Cannot ass => The gateway or address is in no network of this host: set the interface's
-    + address (with its /24) first
-    advice of why: No such => ip route shows what is there
+    advice of why: Invalid|Num|mtu|SIOCSIFMTU => The device does not accept that value: look up its limits (ip -d
+    + link show: minmtu, maxmtu); jumbo frames are mtu 9000 on both ends
+    advice of why: Dev => Take the interface down first (sudo ip link set NAME down), or remove it from its bond or
+    + bridge
+    advice of why: Operation|Cannot get => The driver of that interface does not support it; for a virtual
+    + interface, set it on the physical one
+    advice of why: Net|Nexth|Cannot ass => The gateway or address belongs to no network of this host: set the
+    + interface's address first (ip -br addr; with its /24), then the route
+    advice of why: No such process => That route does not exist: ip route lists them
     advice of why: SIOC|netlink => Check the interface's name (ip -br link) and the value
-    advice of why: prefix|' => Correct the command's words: an address is 192.168.100.10/24
-    advice of why: sendmsg => The link is down or stuck (ip -s link), or memory is short
-    advice of why: ping => Use sudo, or give the container CAP_NET_RAW
-    advice of why: No chain|unknown => The chain, its -j or -m, or the kernel's module is missing: restart docker (or
-    + what made the chain), see update-alternatives --config iptables
-    advice of why: . => See update-alternatives --config iptables, sudo modprobe nf_tables, and reboot if the kernel
-    + was upgraded
-cause = A setting of the network was not taken: {why}.
+    advice of why: prefix|' => Correct the command (man ip-address): an address is 192.168.100.10/24
+    advice of why: ethtool => Look at ethtool --help: the options depend on its release
+    advice of why: sendmsg => The interface's queue is full: the link is down or stuck (ip -s link), or memory is low
+    advice of why: ping => Use sudo, give the container CAP_NET_RAW, or sudo setcap cap_net_raw+p $(command -v ping)
+    advice of why: No chain => The chain or the kernel's module is missing: restart docker (or whatever created the
+    + chain), and load the module that the rule names (sudo modprobe)
+    advice of why: unknown => The rule needs its -j TARGET or -m MODULE before that option, or use the other
+    + iptables (update-alternatives --config iptables)
+    advice of why: problem|Couldn => Reinstall iptables and ufw, see update-alternatives --config iptables, and
+    + reboot if the kernel was upgraded; sudo /usr/lib/ufw/ufw-init start says more
+    advice of why: .*profile => ufw app list shows the names; or allow the port: sudo ufw allow 8000/tcp
+    advice of why: ERROR => Write a number with its protocol (8000/tcp, 8000:8010/tcp)
+    advice of why: . => The table, the chain or the kernel module is missing (nft list ruleset; sudo modprobe nf_tables)
+cause = A network setting was refused: {why}.
 remedy = {advice}.
 source = https://man7.org/linux/man-pages/man8/ip.8.html
 

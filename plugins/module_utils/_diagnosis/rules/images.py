@@ -463,32 +463,60 @@ keys =
     preparing container
     Error: cannot set up namespace
     short-name resolution enforced
+    Error: netavark
     Error: could not find "
     Error: could not find slirp4netns
     Error: could not find pasta
+    Error: setting up Pasta
+    kernel does not support overlay
     'overlay' is not supported over
+    User-selected graph driver
+    Error: database configuration mismatch
+    unable to connect to Podman socket
+    no container with name or ID
+    Error: invalid config provided
     rootless needs no limits
 pattern =
-    crun: (?P<why1>fsopen_mount[^\n:]*: Function not implemented|cannot set memory limit|unknown version
-    + specified|error stat'ing file '[^'\n]+'|read status from sync socket|mount '[^'\n]+' to '[^'\n]+': Operation not
-    + permitted|setrlimit '\w+': Operation not permitted)
+    crun: (?P<why1>fsopen_mount[^\n:]*: Function not implemented|cannot set memory limit[^\n]*|unknown version
+    + specified|error stat'ing file '(?P<file>[^'\n]+)'|read status from sync socket[^\n]*|mount '[^'\n]+' to
+    + '[^'\n]+': Operation not permitted|setrlimit '\w+': Operation not permitted|unlink '[^'\n]+': Permission
+    + denied|open '/[^'\n]*/merged': Permission denied|pivot_root: [^\n]+|clone: [^\n]+|join keyctl[^\n]*)
     runc create failed: [^\n]*?(?P<why2>can't get final child's PID from pipe: EOF|rootless needs no limits)
-    Error: (?P<why3>cannot set up namespace using '\S+'|short-name resolution enforced but cannot prompt|could not
-    + find '?(?:netavark|aardvark-dns|slirp4netns|pasta|conmon|crun|runc)'?|'overlay' is not supported over \w+)
+    Error: (?P<why3>cannot set up namespace using '\S+'|short-name resolution enforced but cannot prompt|netavark:
+    + [^\n]+|could not find '?(?:netavark|aardvark-dns|slirp4netns|pasta|conmon|crun|runc)'?|setting up
+    + Pasta[^\n]*|kernel does not support overlay fs|'overlay' is not supported over \w+|User-selected graph driver
+    + '\w+' overwritten|database configuration mismatch|unable to connect to Podman socket|no container with name or
+    + ID \S+|invalid config provided: [^\n]+)
 values =
-    advice of why: fsopen|unknown|read|can't => crun (or runc) and the kernel or Podman are not of one age: update it,
-    + or take --runtime runc
-    advice of why: cannot set mem|rootless => Delegate the control groups to the account (Delegate=yes for
-    + user@.service), or leave out the limit
-    advice of why: error => The CDI specification names a device that is not there: load the driver (nvidia-smi) and
-    + run sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml
-    advice of why: mount|setr => It is not allowed without root or in a container: leave out that option, or use sudo
-    + podman
+    advice of why: fsopen|unknown|join => This crun does not fit the kernel or Podman: update crun (or podman), or
+    + use --runtime runc
+    advice of why: cannot set mem|rootless => Delegate the control groups to the account (systemd: Delegate=cpu
+    + cpuset io memory pids for user@.service, and a login of its own), or leave out the limit
+    advice of why: error stat => The CDI specification names a device that does not exist now: load the driver
+    + (nvidia-smi; sudo nvidia-modprobe -u -c 0) and generate it again (sudo nvidia-ctk cdi generate
+    + --output=/etc/cdi/nvidia.yaml)
+    advice of why: read|can't get => The runtime ended at the container's start: update crun or runc, raise a low
+    + memory limit, and look at the kernel's log (segfault, apparmor)
+    advice of why: mount|setr|pivot|clone => It is not allowed without root or in a container: leave out that option
+    + or --ulimit, or start the outer container with --privileged (or use sudo podman)
+    advice of why: unlink|open => Files of this account belong to root, or its user namespace cannot enter the home
+    + directory: change the owner back (sudo chown -R $USER ~/.local/share/containers), and allow others to enter
+    + each directory above (chmod o+x)
     advice of why: cannot set up => Install uidmap, and give the account a range in /etc/subuid and /etc/subgid
-    advice of why: short => Write the image's complete name (docker.io/library/NAME)
-    advice of why: could => Install it (apt: netavark, aardvark-dns, slirp4netns, passt, conmon, crun)
-    advice of why: . => Put the storage on a local disk
-cause = Podman, or the runtime that it calls, does not do it: {why}.
+    + (sudo usermod --add-subuids 100000-165535 --add-subgids 100000-165535 USER; podman system migrate)
+    advice of why: short => Use the image's full name (docker.io/library/NAME)
+    advice of why: netavark => Run it with sudo, or load the kernel's modules (nf_tables, iptable_nat); inside a
+    + container, start the outer one with NET_ADMIN
+    advice of why: could => Install that program (apt: netavark, aardvark-dns, slirp4netns, passt, conmon, crun)
+    advice of why: setting => Update passt and its AppArmor profile, or use --network slirp4netns or host
+    advice of why: kernel|'over => Set driver = "vfs" or mount_program = "/usr/bin/fuse-overlayfs" in
+    + ~/.config/containers/storage.conf, or put the storage on a local disk
+    advice of why: User|data => The storage was made with other settings: restore them in storage.conf, or create it
+    + again (podman system reset, which removes all images and containers)
+    advice of why: unable => Start its service (systemctl --user start podman.socket; podman machine elsewhere)
+    advice of why: no cont => Look at podman ps -a as the same account (root has its own containers)
+    advice of why: . => Leave out one of the two options
+cause = Podman, or the runtime that it calls, failed: {why}.
 remedy = {advice}.
 source = mmartial/ComfyUI-Nvidia-Docker#86
 
@@ -605,27 +633,36 @@ keys =
     failed to start daemon
     failed to start containerd
     failed to load listeners
+    driver-opts
 pattern =
     failed to (?:start (?:daemon|containerd)|load listeners): [^\n]*?(?P<why>[Ii]ptables not found|volume store
-    + metadata database: timeout|conflicts with network [^\n]+|Failed to Setup IP tables|Devices cgroup isn't
-    + mounted|timeout waiting for containerd to start|no sockets found via socket activation|can't create unix socket
-    + \S+: is a directory|(?:error creating plugin manager|could not create plugins)|invalid CIDR address[^\n]*|error
-    + creating default 'bridge' network: [^\n]+|permission denied|read-only file system)
+    + metadata database: timeout|conflicts with network [^\n]+|Failed to Setup IP tables[^\n]*|Devices cgroup isn't
+    + mounted|timeout waiting for containerd to start|no sockets found via socket activation|can't create unix
+    + socket \S+: is a directory|error creating plugin manager[^\n]*|could not create plugins|invalid CIDR
+    + address[^\n]*|error creating default 'bridge' network: [^\n]+|permission denied|read-only file system|no such
+    + device|cannot allocate memory|unsupported[^\n]*)
 values =
-    advice of why: [Ii]ptables => Install iptables, and see that /usr/sbin is on the service's PATH
-    advice of why: volume => End the other dockerd that has its files (pgrep -a dockerd), then start docker
-    advice of why: conflicts => Stop docker, move /var/lib/docker/network/files/local-kv.db away and start it
-    advice of why: Failed|error creating def => Load ip_tables, iptable_nat and br_netfilter (reboot after a kernel
-    + upgrade), or choose the other iptables (update-alternatives --config iptables)
-    advice of why: Devices => Mount the control groups on /sys/fs/cgroup; a container needs --privileged for a Docker
-    + of its own
-    advice of why: timeout => See why containerd does not come up (journalctl -u containerd; df -h)
-    advice of why: no sockets => Start it by systemd (docker.socket), or without -H fd://
-    advice of why: can't => Remove that directory, which a container with a mount of the missing socket made; start
-    + docker.socket, then docker
-    advice of why: error|could => Move /var/lib/docker/plugins away, and start docker
-    advice of why: invalid => Correct bip or default-address-pools in /etc/docker/daemon.json
-    advice of why: . => Put data-root on a disk that root can write (findmnt -T /var/lib/docker)
+    advice of why: [Ii]ptables => Install iptables (sudo apt install iptables), and check that /usr/sbin is on the
+    + service's PATH
+    advice of why: volume => Another dockerd has its files open: end it (pgrep -a dockerd), then start docker
+    advice of why: conflicts => Stop docker, move /var/lib/docker/network/files/local-kv.db away and start it: it
+    + creates its networks again (those of compose with docker compose up)
+    advice of why: Failed to Setup|error creating def => Load its modules (sudo modprobe ip_tables iptable_nat
+    + br_netfilter), reboot if the kernel was upgraded since the start, or choose the other iptables (sudo
+    + update-alternatives --config iptables)
+    advice of why: Devices => Mount the control groups (cgroup2 on /sys/fs/cgroup, as systemd does); a container
+    + needs --privileged for a Docker of its own
+    advice of why: timeout => Find out why containerd does not start (systemctl status containerd; journalctl -u
+    + containerd), move a damaged /var/lib/containerd away if it says so, and look at df -h
+    advice of why: no sockets => Start it with systemd (sudo systemctl start docker.socket docker), or without -H fd://
+    advice of why: can't => Remove that directory (sudo rmdir), which a container with a mount of the missing socket
+    + made, and start docker.socket, then docker
+    advice of why: error creating plug|could => Move /var/lib/docker/plugins away, and start docker
+    advice of why: invalid => Correct bip, fixed-cidr or default-address-pools in /etc/docker/daemon.json
+    + (192.168.5.1/24)
+    advice of why: permission|read-only => Put data-root on a disk that root can write (findmnt -T /var/lib/docker;
+    + a snap's Docker only sees its own directories)
+    advice of why: . => Start dockerd --debug by hand, whose lines before this one name the part that fails
 cause = Docker's daemon does not start: {why}.
 remedy = {advice}.
 source = dyrnq/install-docker#10
@@ -663,40 +700,57 @@ keys =
     invalid tag "
 pattern =
     (?P<why>invalid volume specification|includes invalid characters for a local volume name|invalid IP
-    + address[^\n]*|user specified IP address is supported|unable to remove repository reference[^\n]*|container is
-    + running|[Yy]ou cannot remove a running container|failed to remove root filesystem|volume is in use|get \S+: no
-    + such volume|Minimum memory limit|Range of CPUs is from [\d. a-z]+|[Cc]onflicting options: [^\n]+|[Uu]nexpected
-    + HTTP status: \d+[\w ]*|error parsing HTTP \d+ response body|context canceled|not a device node|container with id
-    + exists|no such container|has active endpoints|a directory onto a file|Duplicate mount point: \S+|linux spec
-    + user: [^\n]+)
-    docker: (?P<why2>invalid publish opts format|invalid spec: \S*:? ?empty section between colons)
-    (?P<why3>invalid argument '[^'\n]*' for '[^'\n]+' flag[^\n]*|requires API [\d.]+ or higher|cannot attach stdin to
-    + a TTY|No such object: \S+|unknown shorthand flag: [^\n]+|invalid tag '[^'\n]+')
+    + address[^\n]*|user specified IP address is supported|unable to remove repository
+    + reference[^\n]*|(?:cannot|could not) remove container[^\n]*: container is running|[Yy]ou cannot remove a
+    + running container|failed to remove root filesystem|volume is in use|get \S+: no such volume|Minimum memory
+    + limit|Range of CPUs is from [\d. a-z]+|[Cc]onflicting options: [^\n]+|[Uu]nexpected HTTP status: \d+[\w
+    + ]*|error parsing HTTP \d+ response body|context canceled|not a device node|container with id exists|This node
+    + is not a swarm manager|no such container|invalid environment variable|invalid restart policy|a directory onto
+    + a file|unable to apply cgroup configuration[^\n]*|invalid CapAdd|No such network|has active endpoints|page not
+    + found|Timeout: [^\n]+|is starting, wait|cannot start a paused container|layer does not exist|mount point not
+    + found|Duplicate mount point: \S+|client is newer than server|unsupported log driver|linux spec user:
+    + [^\n]+|file name too long|[Nn]o space left)
+    docker: (?P<why2>invalid publish opts format|invalid spec: \S*:? ?empty section between colons|invalid reference)
+    (?P<why3>invalid argument '[^'\n]*' for '[^'\n]+' flag[^\n]*|requires API [\d.]+ or higher|cannot attach stdin
+    + to a TTY|No such object: \S+|unknown shorthand flag: [^\n]+|invalid tag '[^'\n]+')
 unless =
     OCI runtime
     toomanyrequests|denied|unauthorized
 values =
-    advice of why: invalid vol|invalid spec|Dup => Write -v HOST-PATH:PATH[:ro], each path once and none empty (an
-    + unset variable)
-    advice of why: includes => Give the host's directory as an absolute path; a name without / is a volume
-    advice of why: invalid IP|user => Make a network with --subnet, and give --network NAME with --ip
-    advice of why: unable|volume|container is|You|you|has act => Remove or stop what uses it first (docker ps -a;
-    + docker rm -f NAME)
-    advice of why: failed|container with => Restart docker, and remove it again (docker rm -f)
-    advice of why: get|no such|No such => See what is there (docker ps -a, volume ls), in the context and account that
-    + made it
-    advice of why: Min|Range => Give a value that this host has (nproc, free -h)
-    advice of why: [Cc]onf => Leave out one of the two: with --network host no ports, host name or links are set
-    advice of why: [Uu]nexp|error => The registry or a proxy before it fails: try again later, and see docker info |
-    + grep -i proxy
-    advice of why: context => Its caller stopped it (Ctrl-C, a tool's time-out): docker pull the image first
-    advice of why: not a dev => A file stands in the place of the device: remove it, then sudo nvidia-modprobe -c 0 -u
-    advice of why: a dir => Make the file on the host before the start: for a missing path Docker makes a directory
-    advice of why: linux => Take a user that the image has, or a number
+    advice of why: invalid vol|invalid spec|Dup => Write -v HOST-PATH:PATH or HOST-PATH:PATH:ro, each path once and
+    + none empty (an unset variable leaves it out)
+    advice of why: includes => Give the host's directory as an absolute path (-v "$PWD/models:/models"); a name
+    + without / is a volume
+    advice of why: invalid IP|user => Create a network with a subnet (docker network create --subnet 172.30.0.0/16
+    + NAME), and give --network NAME with --ip
+    advice of why: (?:unable to remove|volume is|.*is running|You|you) => Remove the container that uses it first
+    + (docker ps -a; docker rm -f NAME)
+    advice of why: failed to remove root => A process still has its files open (grep the container's id in
+    + /proc/*/mountinfo): end it, or restart docker and remove it again
+    advice of why: get|no such|No such|layer|is start => List what exists (docker ps -a, volume ls, image ls,
+    + network ls), in the same context and as the same account
+    advice of why: Min|Range => Use a value that this host has (--memory 8g; --cpus no more than nproc)
+    advice of why: [Cc]onf => Leave out one of the two: with --network host no ports are published (-p), and no host
+    + name, DNS or links set
+    advice of why: [Uu]nexp|error parsing|page|Timeout => The registry or a proxy has a failure: try again later,
+    + and look at the proxy (docker info | grep -i proxy)
+    advice of why: context => Its caller cancelled it (Ctrl-C, a timeout of a tool): for a slow download, run docker
+    + pull first
+    advice of why: not a dev => A file has the name of the device: remove it, and let the driver create the device
+    + (sudo nvidia-modprobe -c 0 -u)
+    advice of why: container with => An old task of that container still exists: docker rm -f NAME, or restart
+    + containerd and docker
+    advice of why: This => Use docker compose instead of docker stack, or make this host a manager (docker swarm init)
+    advice of why: has act => Disconnect or remove its containers first (docker network inspect NAME)
+    advice of why: a dir => Create the file on the host before the start: for a missing path Docker creates a directory
+    advice of why: unable to app => Restart docker, reboot if the host has many dead control groups, and update runc
+    advice of why: linux spec => Use a user that the image has (--user 1000:1000 works without a name)
+    advice of why: (?:No|no) space => Free space (docker system df; docker system prune; df -h and df -i)
     advice of why: cannot attach => Start it without -t
-    advice of why: .*API => Update Docker's daemon
-    advice of why: . => Correct that option (docker run --help): no blanks after commas, names in lower case
-cause = Docker does not do it: {why}.
+    advice of why: .*API|client => Update Docker's daemon, or set DOCKER_API_VERSION
+    advice of why: . => Correct that option (docker run --help): no spaces after commas, quotes around '"device=0"',
+    + names in lower case
+cause = Docker refused the request: {why}.
 remedy = {advice}.
 source = https://docs.docker.com/reference/cli/docker/container/run/
 

@@ -153,18 +153,30 @@ keys =
 pattern =
     error: '(?:std::)?(?P<name1>u?int(?:8|16|32|64|ptr|max)_t)' (?:was not declared|has not been declared|does not
     + name a type|is not a member|in namespace)
-    error: '(?P<name2>numeric_limits|runtime_error|invalid_argument|exchange|setw|function|unique_ptr|shared_ptr|sort|
-    +accumulate|array|mutex|memcpy|strlen|vector|stringstream|isnan)' (?:is not a member of 'std'|in namespace 'std'
-    + does not|was not declared in this scope; did you mean 'std::)
+    error: '(?P<name2>numeric_limits|runtime_error|logic_error|invalid_argument|exchange|string|setw|setprecision
+    +|function|unique_ptr|shared_ptr|sort|accumulate|iota|array|mutex|thread|memcpy|strlen|size_t|unordered_map|map
+    +|set|vector|ostringstream|stringstream|ifstream|ofstream|cout|cerr|endl|chrono|isnan|sqrt|transform|find_if
+    +|max_element)' (?:is not a member of 'std'|in namespace 'std' does not|was not declared in this scope; did you
+    + mean 'std::)
 values =
-    header of name: u?int => cstdint
-    header of name: numeric => limits
-    header of name: (?:runtime_|logic_|invalid_) => stdexcept
-    header of name: (?:sort|transform|find|max_) => algorithm
-    header of name: (?:mem|str(?:len)) => cstring
-    header of name: . => the one that declares it
-cause = The source uses {name} without its header ({header}): older compilers included that by others, and gcc 13 and
-    newer do not.
+    header of name: u?int => <cstdint>
+    header of name: numeric => <limits>
+    header of name: (?:runtime_|logic_|invalid_) => <stdexcept>
+    header of name: exchange => <utility>
+    header of name: set[wp] => <iomanip>
+    header of name: (?:unique|shared) => <memory>
+    header of name: (?:accu|iota) => <numeric>
+    header of name: (?:sort|transform|find|max_) => <algorithm>
+    header of name: (?:mem|str(?:len)) => <cstring>
+    header of name: size_t => <cstddef>
+    header of name: .*stringstream => <sstream>
+    header of name: [io]fstream => <fstream>
+    header of name: (?:cout|cerr|endl) => <iostream>
+    header of name: (?:isnan|sqrt) => <cmath>
+    header of name: func => <functional>
+    header of name: (string|array|mutex|thread|unordered_map|map|set|vector|chrono)$ => the one of that name
+cause = The source uses {name} without its header ({header}): in older compilers, other headers included it, but gcc 13
+    and newer do not.
 remedy = Take a newer release of the source, or add the include at the top of that file; without an edit build with
     CXXFLAGS="-include cstdint" (or that header's name), or with g++-12.
 source = https://gcc.gnu.org/gcc-13/porting_to.html

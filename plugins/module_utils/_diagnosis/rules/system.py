@@ -92,33 +92,41 @@ keys =
     Neither a valid executable name
     not found in path "
     steps required by its unit configuration
+    unavailable resources or another system error
     Found ordering cycle
 pattern =
     (?P<unit1>[\w@.\\-]+): Failed with result '(?P<why1>oom-kill|protocol|resources|exec-condition|watchdog)'
-    (?P<unit2>[\w@.\\-]+): (?P<why2>Can't open PID file|Failed to run 'start' task|Failed to set up mount
-    + namespacing|Failed to locate executable|Unable to locate executable|Neither a valid executable name|Found
-    + ordering cycle)[ :]*'?(?P<file>[^\s'(]*)
+    (?P<unit2>[\w@.\\-]+): (?P<why2>Can't open PID file (?P<file2>\S+)|Failed to run 'start' task|Failed to set up
+    + mount namespacing: (?P<file3>[^\n:]+)|Failed to locate executable (?P<file4>[^\n:]+)|Unable to locate
+    + executable '(?P<file5>[^'\n]+)'|Neither a valid executable name nor an absolute path: (?P<file6>[^\n]+)|Found
+    + ordering cycle on (?P<file8>\S+?)/)
     (?<!\S)(?P<unit3>/\S+\.service):\d+: (?P<why3>Executable) '(?P<file7>[^'\n]+)' not found in path
-    Job for (?P<unit4>\S+) failed because (?P<why4>the service did not take the steps)
+    Job for (?P<unit4>\S+) failed because (?P<why4>the service did not take the steps|of unavailable resources)
 values =
-    what of why: oom => it was ended for lack of memory
-    what of why: proto|the service|Can't => it ended or reported itself in another way than its Type= says
-    what of why: res|Failed to run => systemd could not set its start up (a missing EnvironmentFile= or directory)
-    what of why: exec => its ExecCondition= said no
-    what of why: watch => it gave no sign of life in its time
-    what of why: Failed to set => a path of its sandbox (ReadWritePaths=, BindPaths=) is not there
-    what of why: Found => units wait for each other in a circle, and one is left out
-    what of why: . => its program is not there
-    advice of why: oom => Give it more memory (MemoryMax=; on a GB10 the GPU's counts) or less to load
-    advice of why: proto|the service|Can't => Set Type= to what the program does (exec for one that stays in the
-    + foreground, forking with its PIDFile= else)
-    advice of why: res|Failed to run => Read the lines before it, make the missing file or put a - before its path
-    advice of why: exec => Mostly this is as meant: systemctl cat it
+    what of why: oom => the kernel or systemd-oomd ended it because memory ran out
+    what of why: proto|the service => it exited or reported its start in another way than Type= says
+    what of why: Can't => the file {file} of Type=forking, by which systemd knows the daemon, was not written
+    what of why: res|of un|Failed to run => systemd could not prepare the start (a missing file of EnvironmentFile=,
+    + PIDFile= or a directory)
+    what of why: exec => the command in ExecCondition= decided that it must not run here
+    what of why: watch => it did not report to the watchdog in time
+    what of why: Failed to set => a path of its sandbox (ReadWritePaths=, BindPaths=) does not exist
+    what of why: Found => units wait for each other in a circle, and one of them is left out
+    what of why: . => the program of its ExecStart= does not exist
+    advice of why: oom => Give it less to load or more memory (MemoryMax= of the unit; on a GB10 the GPU's memory
+    + counts), and see the kernel's log (journalctl -k)
+    advice of why: proto|the service|Can't => Set Type= to match what the program does (exec for one that stays in
+    + the foreground, forking with its PIDFile= for one that does not, notify only if it supports that)
+    advice of why: res|of un|Failed to run => Read the lines before it (journalctl -u UNIT -b), create the missing
+    + file or put a - before its path
+    advice of why: exec => Look at ExecCondition= (systemctl cat UNIT): usually this is intended
     advice of why: watch => Raise WatchdogSec=, or see why it hung
-    advice of why: Failed to set => Make it, or put a - before the path
-    advice of why: Found => Take After= or Before= out of your unit in the lines below
-    advice of why: . => Give its full path (no ~, no variables), where the unit's account may run it
-cause = systemd did not keep {unit} going: {what}[ ({file})].
+    advice of why: Failed to set => Create that directory, or put a - before its path in the unit
+    advice of why: Found => Remove After= or Before= from your own unit that is named in the lines below
+    + (After=network-online.target with WantedBy=sysinit.target or a mount that needs the network make such circles)
+    advice of why: . => Give its full path (systemd knows no ~ and no variables there), and install it for all
+    + accounts, not below /root or in an environment that the unit does not have
+cause = systemd could not run {unit}: {what}.
 remedy = {advice}; then sudo systemctl daemon-reload and start it.
 source = https://www.freedesktop.org/software/systemd/man/latest/systemd.service.html
 
@@ -131,39 +139,49 @@ keys =
     Failed to reload daemon
     Failed to talk to init daemon
     Failed to get D-Bus connection
+    Failed to get properties
     nvalid unit name
     failed to load properly, please adjust
     timed out (service_start_timeout
     Failed to list units
     Failed to set time
+    Failed to set hostname
+    Failed to try-restart
     no installation config
     : Interactive authentication required
     : Access denied
 pattern =
-    Failed to [\w -]*?(?:unit|operation|\.service|units|daemon|time|connection)(?: for \S+)?: (?P<why>File \S+ already
-    + exists[^\n]*|Refusing to operate on alias name[^\n]*|Unit \S+ is transient or generated|Unit (?:file )?\S+ is
-    + masked|File exists|Invalid argument|Unit \S+ already exists|Unit \S+ was already loaded|Method call timed
-    + out|Connection timed out|Operation not permitted|Automatic time synchronization is enabled|Access
-    + denied|Interactive authentication required)
+    Failed to [\w -]*?(?:unit|operation|\.service|units|daemon|time|hostname|properties|connection)(?: for \S+)?:
+    + (?P<why>File \S+ already exists[^\n]*|Refusing to operate on alias name[^\n]*|Unit \S+ is transient or
+    + generated|Unit (?:file )?\S+ is masked|File exists|Invalid argument|Unit \S+ already exists|Unit \S+ was
+    + already loaded|Method call timed out|Connection timed out|Operation not permitted|Unit name \S+ is not
+    + valid|Automatic time synchronization is enabled|Could not set static hostname[^\n]*|Access denied|Interactive
+    + authentication required)
     (?P<why2>Unit \S+ failed to load properly|timed out \(service_start_timeout=\d+ms\)|Failed to talk to init
     + daemon|[Ii]nvalid unit name '[^'\n]+'|The unit files have no installation config)
-    Failed to (?:start|stop|restart|reload) \S+: (?P<why3>Access denied|Interactive authentication required|Transport
-    + endpoint is not connected)
+    Failed to (?:start|stop|restart|reload) \S+: (?P<why3>Access denied|Interactive authentication
+    + required|Transport endpoint is not connected)
 values =
-    advice of why: File|Unit \S+ (?:already|was) => Remove what is there first (systemctl disable, reset-failed, or
-    + the link in /etc/systemd/system)
+    advice of why: File|Unit \S+ (?:already|was) => Remove the existing unit first (systemctl disable, systemctl
+    + reset-failed NAME, or the link in /etc/systemd/system), and repeat
     advice of why: Refusing => Name the unit itself, not its alias (ssh.service on Ubuntu, for sshd)
-    advice of why: Unit \S+ is trans => Change it where it is made: /etc/fstab, netplan or an init script
-    advice of why: Unit (?:file )?\S+ is masked => Unmask it (sudo systemctl unmask NAME), if it is to run
-    advice of why: [Ii]nvalid|Unit => Check its name and file (systemd-analyze verify FILE; systemd-escape), and sudo
-    + systemctl daemon-reload
-    advice of why: Auto => sudo timedatectl set-ntp false first, or let it set the time
-    advice of why: Acc|Inter => Use sudo: over ssh nobody can be asked for a password
-    advice of why: Oper => No systemd runs in this container: start the program itself
-    advice of why: The unit => It is started by another unit, a socket or a timer: enable that, or give it
-    + WantedBy=multi-user.target under [Install]
-    advice of why: . => systemd does not answer: free memory, sudo systemctl daemon-reexec, or reboot
-cause = systemd does not do it: {why}.
+    advice of why: Unit \S+ is trans => It is generated at boot from /etc/fstab, netplan or an init script: change
+    + it there
+    advice of why: Unit (?:file )?\S+ is masked => Unmask it (sudo systemctl unmask NAME) if it should run
+    advice of why: Invalid|[Ii]nvalid|Unit name => Check the name and the file (systemd-analyze verify FILE;
+    + systemd-escape for paths)
+    advice of why: Unit \S+ failed => Its file cannot be read now: systemd-analyze verify it, and sudo systemctl
+    + daemon-reload
+    advice of why: Auto => Disable the synchronisation first (sudo timedatectl set-ntp false), or let it set the time
+    advice of why: Could => The root file system is read-only, or /etc/hostname is mounted from elsewhere
+    advice of why: Acc|Inter => Use sudo: over ssh, polkit cannot ask for a password
+    advice of why: Oper => systemd does not run in this container, or the container lacks the permission: start the
+    + program directly
+    advice of why: The unit => It is started by another unit, a socket or a timer, and cannot be enabled itself:
+    + enable that one, or add an [Install] section with WantedBy=multi-user.target
+    advice of why: . => systemd does not answer: see journalctl -b -t systemd and free memory, then sudo systemctl
+    + daemon-reexec, or reboot
+cause = systemd refused the request: {why}.
 remedy = {advice}.
 source = https://www.freedesktop.org/software/systemd/man/latest/systemctl.html
 
@@ -319,28 +337,40 @@ keys =
     sudo: unable to execute
     su:
     account is currently not available
+    Error executing command as another user
+    pkexec: must be
 pattern =
-    sudo: (?P<why>no tty present|sorry, you must have a tty|\d+ incorrect password attempts?|\S+ is world writable|\S+
-    + is owned by uid \d+, should be 0|effective uid is not 0|unknown user:? \S+|account validation failure|PAM
-    + [^\n]+|error in \S+sudo\.conf|unable to stat \S+|unable to execute \S+: [^\n]+)
+    sudo: (?P<why>no tty present|sorry, you must have a tty|\d+ incorrect password attempts?|\S+ is world
+    + writable|\S+ is owned by uid \d+, should be 0|effective uid is not 0|unknown user:? \S+|account validation
+    + failure|PAM [^\n]+|error in \S+sudo\.conf[^\n]*|unable to stat \S+|unable to execute \S+: [^\n]+)
     (?P<why2>Sorry, user \S+ (?:is not allowed to execute|may not run)[^\n]*)
-    su: (?P<why3>Authentication failure|must be run from a terminal|user \S+ does not exist)
-    (?P<why4>This account is currently not available)
+    su: (?P<why3>Authentication failure|must be run from a terminal|user \S+ does not exist|cannot set user id[^\n]*)
+    (?P<why4>This account is currently not available|pkexec: must be setuid root|Error executing command as another
+    + user: \S[^\n]*)
 values =
-    advice of why: no tty|sorry => Let that command run without a password (sudo visudo -f /etc/sudoers.d/NAME: USER
-    + ALL=(root) NOPASSWD: /path), or use ssh -t
-    advice of why: \d => Give this account's own password, or reset it in recovery mode
-    advice of why: \S+ is (?:world|owned)|unable to stat => As root (a root shell of recovery): chown -R root:root
-    + /etc/sudoers /etc/sudoers.d, and chmod 440 the files
-    advice of why: eff => Mount its disk without nosuid, or as root chmod 4755 /usr/bin/sudo
+    advice of why: no tty|sorry => Allow it without a password (sudo visudo -f /etc/sudoers.d/NAME: USER ALL=(root)
+    + NOPASSWD: /path/of/command), or with a terminal (ssh -t)
+    advice of why: \d => Give this account's own password (on DGX OS, the one from the first set-up), or reset it in
+    + recovery mode
+    advice of why: \S+ is (?:world|owned) => As root: chown root:root that file and chmod 440 it (pkexec, or a root
+    + shell of recovery)
+    advice of why: eff|pkexec => The file system is mounted nosuid or sudo lost its mode: mount without nosuid, or
+    + as root chmod 4755 /usr/bin/sudo /usr/bin/pkexec
     advice of why: unknown|user => Create the account first (sudo adduser NAME)
-    advice of why: acc|PAM => The account is locked or expired: sudo chage -l NAME, passwd -S NAME as root
-    advice of why: error => Reinstall sudo, as root
-    advice of why: unable => Make the file executable (chmod +x), and see its first line and that its disk is not noexec
-    advice of why: Sorry => sudo -l shows what its rule allows; have an administrator extend it
-    advice of why: Auth => Use sudo -i with your own password: root has none on Ubuntu
-    advice of why: . => Use sudo -u NAME COMMAND
-cause = The other account's rights were not given: {why}.
+    advice of why: acc|PAM => The account is locked or expired, or its directory service is unreachable: sudo chage
+    + -l NAME, passwd -S NAME as root, /etc/pam.d and the time
+    advice of why: error => Reinstall sudo (apt install --reinstall sudo), as root
+    advice of why: unable to stat => sudo cannot read its own configuration: reboot into recovery and run chown -R
+    + root:root /etc/sudoers /etc/sudoers.d; chmod 440
+    advice of why: unable to exec => Make the file executable (chmod +x) and check its first line and that its disk
+    + is not mounted noexec
+    advice of why: Sorry => Its rule does not allow that command: look at sudo -l, and ask an administrator to extend it
+    advice of why: Auth => Use sudo -i with your own password: on Ubuntu, root has no password
+    advice of why: must => In a script, use sudo -u NAME instead of su
+    advice of why: cannot => The account is at its limit of processes (ulimit -u, /etc/security/limits.d)
+    advice of why: This => It is a service's account without a shell: run the command with sudo -u NAME COMMAND
+    advice of why: . => Use sudo: no polkit agent runs that could ask for a password
+cause = The command was not allowed to run as the other account: {why}.
 remedy = {advice}.
 source = https://www.sudo.ws/docs/man/sudo.man/
 
@@ -615,28 +645,37 @@ keys =
     Error: Failed to add
     Error: invalid or not allowed setting
     Error: Could not create NMClient
+    ' is not valid
     Error: Not authorized
+    Error: connection verification failed
     Activation: failed for connection
     -> failed (reason
     failed to load connection
 pattern =
     Error: (?P<why>Timeout expired \(\d+ seconds\)|Device '[^'\n]+' not found|Failed to (?:modify|add)[^\n]*?:
-    + [^\n]+|invalid or not allowed setting '[^'\n]+'|Could not create NMClient object|Not authorized to control
-    + networking)
-    device \((?P<device1>[^)\n]+)\): Activation: (?P<why2>failed) for connection
+    + [^\n]+|invalid or not allowed setting '[^'\n]+'|Could not create NMClient object|'?[\w.-]+'? is not valid|Not
+    + authorized to control networking|connection verification failed: [^\n]+)
+    device \((?P<device1>[^)\n]+)\): Activation: (?P<why2>failed) for connection '[^'\n]+'
     device \((?P<device2>[^)\n]+)\): state change: \S+ -> failed \(reason '(?P<why3>[\w-]+)'
     (?P<why4>failed to load connection: [^\n]+)
 values =
-    advice of why: Device => Take a name that nmcli dev shows
-    advice of why: .*(?:Insuff|Not auth) => Use sudo
-    advice of why: .*manual => Give the address in the same command: ipv4.method manual ipv4.addresses 192.168.100.10/24
-    advice of why: Could => Start it (sudo systemctl start NetworkManager); a container has none
-    advice of why: failed to load => Correct that file, make it root's alone (chmod 600), and run sudo nmcli con reload
-    advice of why: (?:no-secrets|supplicant|ssid) => Give the password anew (nmcli dev wifi connect NAME --ask)
-    advice of why: (?:Timeout|ip-config|dhcp|failed$) => No address or answer came: see the cable, DHCP and the
-    + password (journalctl -u NetworkManager -b), or set an address by hand (ipv4.method manual)
-    advice of why: . => Correct that property (nmcli con show NAME lists them)
-cause = NetworkManager does not do it[ for {device}]: {why}.
+    advice of why: Timeout => The network did not answer: DHCP, a cable, a password (journalctl -u NetworkManager
+    + -b); for a port without DHCP set ipv4.method manual
+    advice of why: Device => Use a name that nmcli dev shows
+    advice of why: Failed to[^:\n]*: (?:Insuff|Not auth) => Use sudo
+    advice of why: .*method(?:=|:| 'manual|.*manual) => Give the address in the same command: ipv4.method manual
+    + ipv4.addresses 192.168.100.10/24
+    advice of why: Not auth => Use sudo
+    advice of why: Could => Start it (sudo systemctl start NetworkManager); it does not run in a container
+    advice of why: (?:failed to load[^\n]*perm|failed to load[^\n]*insecure) => Make the file readable for root only
+    + (sudo chown root, sudo chmod 600), then sudo nmcli con reload
+    advice of why: failed to load => Correct or remove that file, and run sudo nmcli con reload
+    advice of why: (?:no-secrets|supplicant|ssid) => Enter the password again (nmcli dev wifi connect NAME --ask),
+    + and check that the network is in range
+    advice of why: (?:ip-config|dhcp|failed$) => It got no address: check the cable and DHCP, or set one manually
+    + (ipv4.method manual)
+    advice of why: . => Correct that property (nmcli con show NAME lists them; the message names the form of its value)
+cause = NetworkManager failed[ for {device}]: {why}.
 remedy = {advice}.
 source = https://networkmanager.dev/docs/api/latest/nmcli.html
 
