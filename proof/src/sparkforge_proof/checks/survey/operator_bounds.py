@@ -102,6 +102,10 @@ KNOWN_DEFECTS = {
         r".*(batch_norm\w*|instance_norm|layer_norm|det|solve(_ex)?|tensorsolve|householder_product|cumprod"
         r"|cholesky_(inverse|solve)), (forward twice|reverse over forward)",
     ): "a rule for derivatives lacks a term, pytorch#198017",
+    ("cpu cuda", r"compositions \d+ in \w+ \((flip|roll) > copy_\), compiled"): (
+        "compiled code writes to an argument before it has read all of what it copies from there, pytorch#198270 (seen"
+        " with 2.10 to 2.13)"
+    ),
     ("cpu", r"(.*_safe_softmax.*|masked\.logaddexp), (forward twice|reverse over forward)"): (
         "the derivative is NaN (seen with 2.13)"
     ),
