@@ -68,6 +68,24 @@ def test_attention_defect_is_known_of_masked_expanded_keys(
 
 
 @pytest.mark.parametrize(
+    ("form", "size", "release", "defect"),
+    [
+        ("bfloat16", 1, "2.10.0", "flash"),
+        ("bfloat16", 1, "2.11.0", ""),
+        ("bfloat16", 2, "2.10.0", ""),
+        ("float16", 1, "2.10.0", ""),
+    ],
+)
+def test_attention_defect_is_known_of_heads_of_one_number_on_a_cpu(
+    monkeypatch: pytest.MonkeyPatch, form: str, size: int, release: str, defect: str
+):
+    monkeypatch.setattr(attention, "torch", types.SimpleNamespace(__version__=release))
+    case = attention_grid.Case(form, "none", (1, 2, 2, 16, 415, size))
+    assert attention._known_defect(Context("cpu"), "flash", case) == defect
+    assert not attention._known_defect(Context("cuda"), "flash", case)
+
+
+@pytest.mark.parametrize(
     ("layer", "size"),
     [
         (Layer("", 3, 4, (3, 3), (14, 14), padding=1), (14, 14)),

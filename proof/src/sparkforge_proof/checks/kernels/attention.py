@@ -90,7 +90,6 @@ _REMEDY = {
     "cudnn": "Use a stack with a newer cuDNN (before 9.15.1 it is wrong for lengths that are not multiples of 128), or "
     "turn this kernel off with torch.backends.cuda.enable_cudnn_sdp(False).",
 }
-_COPIED = "Use torch 2.14 or newer; until then pass copies of expanded keys and values (contiguous())."
 
 
 def _remedy(context: Context, backend: str) -> str:
@@ -177,7 +176,7 @@ def _backend(context: Context, backend: str, formats: t.Sequence[str] = grid.FOR
                 forward = dict([*bounds.items()][:1])
                 backward = {name: bound for name, bound in bounds.items() if name not in forward}
                 defect = _known_defect(context, backend, case)
-                of_forward = cases if defect == "cudnn" else known.get(defect, cases)
+                of_forward = cases if defect != "efficient" else known[defect]
                 compare(of_forward, str(case), case.format, forward, results)
                 compare(known.get(defect, cases), str(case), case.format, backward, results[1:])
         if cuda or backend != "flash":
@@ -195,8 +194,8 @@ def _backend(context: Context, backend: str, formats: t.Sequence[str] = grid.FOR
     rounding = [form for form in HALF if rounds_scores(form)] if not cuda and backend == "flash" else []
     if rounding:
         result.measured += f"; its BLAS has no product of {' and '.join(rounding)} in float32, so scores are rounded"
-    for defect, sentence in _KNOWN_DEFECTS.items():
-        known[defect].warn(result, sentence, _REMEDY.get(defect, _COPIED))
+    for defect, (sentence, remedy) in _KNOWN_DEFECTS.items():
+        known[defect].warn(result, sentence, remedy)
     return result
 
 
@@ -246,18 +245,29 @@ def _compare_dropout(cases: Cases, context: Context, formats: t.Sequence[str]) -
 #: which also reads beyond the keys, until pytorch/pytorch#191984 (2026-08), which names the path of a single query:
 #: with a mask or if it is causal, the last of 65 queries was wrong too. An H200 with torch 2.11 showed both.
 _KNOWN_DEFECTS = {
-    "cudnn": "cuDNN's gradients are not finite if all scores of a query are very low, as is known (pytorch#196678)",
-    "efficient": "Memory-efficient attention is wrong if some expanded keys are masked, as is known (pytorch#191937)",
+    "cudnn": (
+        "cuDNN's gradients are not finite if all scores of a query are very low, as is known (pytorch#196678)",
+        _REMEDY["cudnn"],
+    ),
+    "efficient": (
+        "Memory-efficient attention is wrong if some expanded keys are masked, as is known (pytorch#191937)",
+        "Use torch 2.14 or newer; until then pass copies of expanded keys and values (contiguous()).",
+    ),
+    "flash": (
+        "Flash attention's gradients in bfloat16 are wrong for a head size of 1, as is known of torch 2.10 on CPUs",
+        "Use torch 2.11 or newer.",
+    ),
 }
 
 
 def _known_defect(context: Context, backend: str, case: Case) -> str:
-    """Return which defect can make a call's gradients (``cudnn``) or its results (``efficient``) wrong, or ''."""
+    """Return which defect can make a call's results (``efficient``) or only its gradients wrong, or ''."""
+    queries, release = case.shape[3], versions.numbers(torch.__version__)
     if context.device != "cuda":
-        return ""
+        is_wrong = backend in ("flash", "") and case.format == "bfloat16" and case.shape[5] == 1 and release < (2, 11)
+        return "flash" if is_wrong else ""
     if backend in ("cudnn", "") and case.format in HALF and case.mask == "low numbers":
         return "cudnn"
-    queries, release = case.shape[3], versions.numbers(torch.__version__)
     is_masked = case.mask in (*grid.TENSORS, "causal") and case.is_expanded
     return "efficient" if backend in ("efficient", "") and is_masked and queries % 32 == 1 and release < (2, 14) else ""
 
