@@ -54,6 +54,11 @@ def test_left_out_cpu_attention_only_transposed() -> None:
         ({"sinh": [288.0, 0.0]}, 9.0, 0, 0, False),
         ({"sinh": [0.0, 352.0]}, 11.0, 0, 0, False),
         ({"sinh": [math.inf, 0.0]}, math.inf, 0, 0, False),
+        ({"_foreach_addcmul": [352.0, 0.0]}, 11.0, 0, 0, True),
+        ({"_foreach_norm": [352.0, 0.0]}, 11.0, 0, 0, False),
+        # The calls with a NaN in their inputs count together.
+        ({"prod, NaN": [Misfits(1, 1), 0.0], "masked.prod, NaN": [Misfits(1, 5), 0.0]}, 0.0, 2, 6, False),
+        ({"prod, NaN": [Misfits(1, 4), 0.0], "sort": [Misfits(1, 8), 0.0]}, 0.0, 1, 4, False),
     ],
 )
 def test_failure_has_ratio_misfits_and_exactness(
@@ -117,6 +122,8 @@ def test_failure_describes_the_error(name: str, value: float, cause: str) -> Non
         ("float16: fft.rfft, drawn, out=, another stream", "cuda", False),
         ("bfloat16: fft.rfft", "cuda", False),
         ("float32: nn.functional.avg_pool2d, transposed, backward", "cuda", True),
+        ("programs: compositions 10 in float32 (roll > copy_), compiled", "cuda", True),
+        ("programs: compositions 10 in float32 (roll > mul_), compiled", "cuda", False),
     ],
 )
 def test_known_defect_depends_on_device_and_call(name: str, device: str, known: bool) -> None:

@@ -42,8 +42,10 @@ from .comparison import NotOffered, Survey, name_of
 from .conditions import PLAIN, is_compiled, is_differentiable, strided_today
 from .rounding import Misfits, one_line, seed_of
 
-#: The multiple of its bound from which an error of a function of one number counts without evidence.
+#: The multiple of its bound from which an error of a function of one number, or of the numbers at one place of lists,
+#: counts without evidence.
 OF_FUNCTIONS = 10.0
+_OF_LISTS = re.compile(r"_foreach_(?!norm|max)\w+$")
 #: The formats in which a run covers every operator, and the factor for them on the limit ``survey``. In other formats,
 #: a run covers one of PARTS parts of the operators, a different one each day, with its own factor.
 BROAD, LONGER, PARTS, PART_LONGER = ("float32", "bfloat16"), 4.0, 3, 2.0
@@ -273,6 +275,7 @@ def judge(
     known: dict[str, str] = {}
     worst, worst_name = 0.0, "none"
     wrong: list[float] = []
+    lost = Misfits(0, 0)
     release = versions.numbers(getattr(sys.modules.get("torch"), "__version__", "9"))
     for name, both in outcome.units.items():
         for value, most, direction in zip(both, allowed[name], ("", ", backward")):
@@ -288,6 +291,8 @@ def judge(
             if ratio > 1:
                 plain = name.partition(",")[0]
                 wrong.append(ratio)
+                if isinstance(ratio, Misfits) and variants.WITH_NAN in name:
+                    lost = Misfits(lost.count + ratio.count, lost.compared + ratio.compared)
                 entry = (plain == name, ratio, _describe(f"{name}{direction}", value, most))
                 # If the plain call is wrong too, name it rather than another way to call the operator.
                 off[f"{plain}{direction}"] = max(entry, off.get(f"{plain}{direction}", entry))
@@ -304,12 +309,13 @@ def judge(
         listed = "; ".join(text for _plain, _ratio, text in ordered[:NAMED])
         more = f"; and {len(off) - NAMED} more" if len(off) > NAMED else ""
         cause = f"Off in {form}: {listed}{more}.{endings}"
-        misfits = max((entry for entry in wrong if isinstance(entry, Misfits)), default=Misfits(0, 0))
+        # A call loses one NaN at most if it reduces a tensor to one number, and its input usually has only one.
+        misfits = max((entry for entry in (*wrong, lost) if isinstance(entry, Misfits)), default=Misfits(0, 0))
         worst = max(entry.other_error if isinstance(entry, Misfits) else entry for entry in wrong)
-        # The libraries of all devices compute a function of one number to within a few units.
+        # The libraries of all devices compute these to within a few units.
         counts = any(
             operator_bounds.is_elementary(name.partition(",")[0])
-            or (name.removeprefix("_foreach_") in outcome.functions and OF_FUNCTIONS < ratio < math.inf)
+            or ((name in outcome.functions or _OF_LISTS.match(name)) and OF_FUNCTIONS < ratio < math.inf)
             for name, (_plain, ratio, _text) in off.items()
         )
         raise Failed(cause, REMEDY, measured, bound, worst, misfits.count, misfits.compared, counts)
