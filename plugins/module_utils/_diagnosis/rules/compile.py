@@ -172,14 +172,39 @@ values =
     part of found: python3 => python3-dev
     part of found: (stdc\+\+|c|m|gcc|gcc_s|pthread|dl|rt)$ => the C and C++ libraries' development files
     + (build-essential)
-    part of found: (cutlass/|cute/) => CUTLASS (the source's submodule third_party/cutlass: git submodule update --init
-    + --recursive)
+    part of found: (cutlass/|cute/) => CUTLASS (the source's submodule third_party/cutlass: git submodule update
+    + --init --recursive)
     part of found: (glib(-object|-unix)?[./]|glib-2|gio/|gobject) => libglib2.0-dev
     part of found: (cairo|pango) => libcairo2-dev and libpango1.0-dev
     part of found: (ft2build|freetype|fontconfig|harfbuzz|hb\.h) => libfreetype-dev, libfontconfig-dev and
     + libharfbuzz-dev
     part of found: yaml-cpp => libyaml-cpp-dev
     part of found: (lib)?yaml(\.h|$) => libyaml-dev
+    part of found: (lib)?lz4(w?\.h|[/_]|$) => liblz4-dev
+    part of found: (lib)?snappy(w?\.h|[/_]|$) => libsnappy-dev
+    part of found: (lib)?lmdb(w?\.h|[/_]|$) => liblmdb-dev
+    part of found: (lib)?leveldb(w?\.h|[/_]|$) => libleveldb-dev
+    part of found: (lib)?re2(w?\.h|[/_]|$) => libre2-dev
+    part of found: (lib)?webp(w?\.h|[/_]|$) => libwebp-dev
+    part of found: (lib)?tiff(w?\.h|[/_]|$) => libtiff-dev
+    part of found: (lib)?fmt(w?\.h|[/_]|$) => libfmt-dev
+    part of found: (lib)?spdlog(w?\.h|[/_]|$) => libspdlog-dev
+    part of found: (lib)?tbb(w?\.h|[/_]|$) => libtbb-dev
+    part of found: (lib)?geos(w?\.h|[/_]|$) => libgeos-dev
+    part of found: (lib)?gdal(w?\.h|[/_]|$) => libgdal-dev
+    part of found: (lib)?netcdf(w?\.h|[/_]|$) => libnetcdf-dev
+    part of found: (lib)?sodium(w?\.h|[/_]|$) => libsodium-dev
+    part of found: (lib)?systemd(w?\.h|[/_]|$) => libsystemd-dev
+    part of found: (lib)?udev(w?\.h|[/_]|$) => libudev-dev
+    part of found: (lib)?pcap(w?\.h|[/_]|$) => libpcap-dev
+    part of found: (lib)?gsl(w?\.h|[/_]|$) => libgsl-dev
+    part of found: (lib)?unwind(w?\.h|[/_]|$) => libunwind-dev
+    part of found: (lib)?opus(w?\.h|[/_]|$) => libopus-dev
+    part of found: (lib)?vorbis(w?\.h|[/_]|$) => libvorbis-dev
+    part of found: (lib)?snmp(w?\.h|[/_]|$) => libsnmp-dev
+    part of found: (lib)?magic(w?\.h|[/_]|$) => libmagic-dev
+    part of found: (lib)?cap-ng(w?\.h|[/_]|$) => libcap-ng-dev
+    part of found: (lib)?virt(w?\.h|[/_]|$) => libvirt-dev
     part of found: (google/|lib)?glog([/.]|$) => libgoogle-glog-dev
     part of found: (lib)?gflags([/.]|$) => libgflags-dev
     part of found: (libelf|gelf)[/.]|(lib)?elf$ => libelf-dev
@@ -200,30 +225,29 @@ values =
     part of found: (ltdl) => libltdl-dev
     part of found: (dbus/|dbus-1) => libdbus-1-dev
     part of found: bluetooth/ => libbluetooth-dev
-    part of found: (std(arg|bool|def|int|align|noreturn|atomic)|limits|float|iso646|varargs|(arm|x86|a|e|s)\w*intrin|a
-    +rm_\w+)\.h$ =>
-    + the compiler's own headers (the package clang, or libclang-common-N-dev for bindgen; gcc with its version)
+    part of found: (std(arg|bool|def|int|align|noreturn|atomic)|limits|float|iso646|varargs|(arm|x86|a|e|s)\w*intrin
+    +|arm_\w+)\.h$ => the compiler's own headers (the package clang, or libclang-common-N-dev for bindgen; gcc with
+    + its version)
     part of found: (stdio|stdlib|string|errno|features|sys/\w+|bits/\w+|asm/\w+|linux/\w+|gnu/stubs\S*)\.h$ => the C
     + library's headers (build-essential, libc6-dev, linux-libc-dev)
-    part of found: (iostream|vector|string|cstdlib|cmath|memory|algorithm|cstdint|type_traits|filesystem)$ => the C++
-    + library's headers (g++ in the version of the compiler in use)
+    part of found: (iostream|vector|string|cstdlib|cmath|memory|algorithm|cstdint|type_traits|filesystem)$ => the
+    + C++ library's headers (g++ in the version of the compiler in use)
     part of found: (lib)?cudnn => cuDNN's development package (libcudnn9-dev-cuda-13, role cuda_libraries)
     part of found: (lib)?nccl => NCCL's development package (libnccl-dev, role cuda_libraries)
     part of found: (lib)?cusparseLt => cuSPARSELt (role cusparselt)
     part of found: (lib)?cudss => cuDSS (role math_libraries)
     part of found: (lib)?nvpl => NVPL (role math_libraries)
-    part of found: (lib)?cu(blas|solver|sparse|rand|fft|file|pti|da|b) => the CUDA toolkit (role cuda_libraries) with
-    + its headers (cuda-toolkit-13-0)
+    part of found: (lib)?cu(blas|solver|sparse|rand|fft|file|pti|da|b) => the CUDA toolkit (role cuda_libraries)
+    + with its headers (cuda-toolkit-13-0)
     part of found: (nvcuvid|cuviddec|nvEncodeAPI|ffnvcodec|dynlink_) => NVIDIA's Video Codec SDK headers
-    + (nv-codec-headers for
-    + FFmpeg; OpenCV does without them: -DBUILD_opencv_cudacodec=OFF)
-    part of found: (lib)?nv(rtc|ToolsExt|tx|ml|JitLink|cc) => the CUDA toolkit (role cuda_libraries) with its headers
-    + (cuda-toolkit-13-0)
+    + (nv-codec-headers for FFmpeg; OpenCV does without them: -DBUILD_opencv_cudacodec=OFF)
+    part of found: (lib)?nv(rtc|ToolsExt|tx|ml|JitLink|cc) => the CUDA toolkit (role cuda_libraries) with its
+    + headers (cuda-toolkit-13-0)
     part of found: thrust|cooperative_groups => the CUDA toolkit (role cuda_libraries) with its headers
     + (cuda-toolkit-13-0)
     part of found: (llvm|mlir|lld|clang) => LLVM at the commit that Triton pins (role llvm)
-    part of found: (torch|ATen|c10) => PyTorch (role pytorch; in the depends of a unit, and with --no-build-isolation
-    + for pip)
+    part of found: (torch|ATen|c10) => PyTorch (role pytorch; in the depends of a unit, and with
+    + --no-build-isolation for pip)
     part of found: faiss => the headers of faiss (a build from its own checkout; faiss-cpu has wheels for aarch64)
     part of found: tinfo$|n?curses => libtinfo-dev and libncurses-dev
     part of found: numa => libnuma-dev

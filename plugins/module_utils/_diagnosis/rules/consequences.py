@@ -1010,6 +1010,18 @@ remedy = Look for what it waited for in the traceback's last lines, and read tha
     raise the time where it still loads or compiles (VLLM_ENGINE_READY_TIMEOUT_S, VLLM_RPC_TIMEOUT and --dist-timeout
     of SGLang), and leave memory free.
 
+[ends-serving-nothing]
+keys = The log ends with:
+pattern =
+    ^The log ends with: [^\n]*Avg generation throughput: (?P<rate>0\.0) tokens/s, Running: (?P<running>[1-9]\d*) reqs
+cause = The log ends while {running} requests run and no token is generated: perhaps vLLM hangs, or it still reads a
+    long prompt.
+remedy = Look at the power that nvidia-smi shows (if it is near idle, vLLM hangs) and at the workers of other hosts;
+    start it without graphs, prefix caching and asynchronous scheduling (--enforce-eager, --no-enable-prefix-caching,
+    --no-async-scheduling) to isolate the part, or use a newer release; py-spy dump --pid PID shows where a worker
+    waits.
+source = eugr/spark-vllm-docker#260
+
 [ends-in-nccl]
 keys = The log ends with:
 pattern =
@@ -1131,4 +1143,100 @@ values =
     + with NCCL_DEBUG=INFO
 cause = NCCL says why it could not go on: {why}.
 remedy = {advice}.
+
+[mpi-abort]
+keys =
+    MPI_ABORT was invoked
+    failed to TCP connect to a peer MPI
+pattern =
+    (?P<abort>MPI_ABORT) was invoked on rank (?P<rank>\d+)
+    (?P<tcp>Open MPI failed to TCP connect to a peer MPI process)
+values =
+    advice of abort: . => Read that rank's own lines before it for the reason (--tag-output names the rank)
+    advice of tcp: . => Name the network between the hosts (mpirun --mca btl_tcp_if_include enp1s0f0np0 --mca
+    + oob_tcp_if_include enp1s0f0np0), and open its ports (ufw)
+    what of abort: . => A rank ended the MPI job itself
+    what of tcp: . => An MPI process cannot reach another host over TCP
+cause = {what}[ (rank {rank})].
+remedy = {advice}.
+source = https://www.open-mpi.org/faq/?category=tcp
+
+[mooncake-transport]
+keys =
+    Session::writeBody failed
+    Session::readBody failed
+    Session::writeHeader failed
+    Session::readHeader failed
+    Failed to modify QP to
+    Worker: Process failed for slice
+    Failed to get segment desc
+    Cannot find target segment
+    RdmaTransport:
+    Failed to install
+    Received context async event
+pattern =
+    (?P<why>Session::\w+ failed[^\n]{0,120}|Failed to modify QP to [^\n]{0,120}|Worker: Process failed for
+    + slice[^\n]{0,160}|Failed to get segment desc[^\n]{0,120}|Cannot find target segment[^\n]{0,100}|RdmaTransport:
+    + [^\n]{4,160}|Failed to install \w+ transport|Received context async event [^\n]{0,60})
+values =
+    advice of why: Session => The TCP transport can read the GPU's memory only if the package was built with CUDA
+    + (mooncake-transfer-engine of this host's CUDA, or from source with -DUSE_CUDA=ON); otherwise use RDMA
+    advice of why: (?:Failed to modify|Worker|RdmaTransport|Received) => Name the cabled ports in device_name (rdma
+    + link shows them), with one MTU and GID index on both hosts (MC_GID_INDEX), allow the process to lock memory
+    + (ulimit -l unlimited), give containers /dev/infiniband, and test the link with ib_write_bw
+    advice of why: . => Check that the metadata server and the other host are reachable, and that both hosts use one
+    + release and the same metadata server
+cause = Mooncake could not transfer data to the other host: {why}.
+remedy = {advice}.
+source = sgl-project/sglang#7118
+
+[worker-failed]
+keys = Worker failed with error
+pattern = Worker failed with error '(?P<why>[^\n]{3,400}?)', please check the stack
+cause = A worker of the server failed: {why}.
+remedy = Read that worker's own traceback above (the first line with ERROR of a Worker): its last lines name the part
+    that failed; start the server without that part's options or with another backend for it, or use a newer release.
+source = vllm-project/vllm#28363
+
+[gloo-refused]
+keys = /gloo/
+pattern =
+    (?:gloo/transport/\w+|gloo/rendezvous|/gloo)/(?P<file>\w+)\.(?:cc|h):\d+\] (?P<why1>(?!Connection closed|Read
+    + error|Timed out|[^\n]*(?:refused|No route|unreachable|in use|assign))[^\n]{4,200})
+uncertain = yes
+values =
+    advice of why: .*(?:address|interface|device) => Set GLOO_SOCKET_IFNAME to the interface whose address the other
+    + hosts reach (such as enp1s0f0np0), and check that /etc/hosts does not map the host's own name to 127.0.1.1
+    advice of why: .*(?:imeout|closure|closed|Write|writev) => Read the logs of the other ranks for their first
+    + error: one of them exited or did not answer
+    advice of why: .*(?:ibv_|verbs) => Allow the program to lock memory (ulimit -l unlimited), or let Gloo use TCP
+    advice of why: . => Check that all ranks have the same world size and release of PyTorch, and reach each other
+    + at the addresses of GLOO_SOCKET_IFNAME
+cause = Gloo, with which the ranks exchange messages on the CPU, failed: {why}.
+remedy = {advice}.
+source = https://docs.pytorch.org/docs/stable/distributed.html
+
+[llamacpp-decode-failed]
+keys =
+    failed to decode
+    ggml_cuda_compute_forward:
+    find a memory slot
+    prepare attention ubatches
+    : CUDA error
+    that cannot run the operation
+pattern =
+    ((?:process_ubatch|llama_decode|decode)\W+failed to [^\n]{3,120}|failed to find a memory slot[^\n]{0,60}|failed
+    + to prepare attention ubatches)
+    ggml_cuda_compute_forward: (\w+) failed
+    (ggml-cuda\.cu:\d+): CUDA error
+    (pre-allocated tensor [^\n]{3,160}cannot run the operation \([^)\n]+\))
+values =
+    advice of found: .*(?:slot|ubatch) => Raise the context (-c) or lower the number of slots (-np)
+    advice of found: pre-alloc => Leave out the quantized cache (-ctk, -ctv) and -ot, and update llama.cpp
+    advice of found: . => Read the line with CUDA error next to it; if there is none, update llama.cpp, build it
+    + with -DCMAKE_CUDA_ARCHITECTURES=121, leave more memory free, and try without -fa, draft models and a quantized
+    + cache
+cause = llama.cpp failed during the computation ({found}).
+remedy = {advice}.
+source = withcatai/node-llama-cpp#560
 """

@@ -666,4 +666,187 @@ uncertain = yes
 cause = The server closed the connection before its answer was complete ({found}): it failed at that request, or a
     proxy gave up.
 remedy = Read the server's own log at that time for the first error, and raise the proxy's time limits.
+
+[llamacpp-download-failed]
+keys =
+    common_download_file
+    get_repo_commit: error
+    error from HF API
+    failed to get manifest
+    common_get_model
+    curl_perform_with_retry
+pattern =
+    (?P<why>(?:common_download_file\w*|get_repo_commit: error|error from HF API|error: failed to get
+    + manifest|common_get_model|curl_perform_with_retry)[^\n]{3,200})
+unless = attempt 1 of
+cause = llama.cpp could not download the model from the hub: {why}.
+remedy = Correct the name (-hf OWNER/REPOSITORY:QUANTIZATION, with GGUF files), set HF_TOKEN if the model is gated, and
+    check that the host reaches huggingface.co; or download the file (hf download) and name it with -m.
+source = https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md
+
+[tensorrt-code]
+keys =
+    Error Code 1:
+    Error Code 2:
+    Error Code 3:
+    Error Code 4:
+    Error Code 5:
+    Error Code 6:
+    Error Code 7:
+    Error Code 9:
+    Error Code 10:
+pattern = Error Code (?P<code>\d+): (?P<kind>[\w ]+?) \((?P<why>[^\n]{3,300}?)\)?\s*$
+values =
+    advice of why: .*(?:magicTag|[Vv]ersion|SERIAL) => Build the engine again with the TensorRT that loads it
+    advice of code: 2$ => Leave more memory free
+    advice of code: 3$ => Correct the names and shapes that the program passes
+    advice of code: . => Use the newest TensorRT for this GPU, and simplify the model (onnxsim, a newer opset)
+uncertain = yes
+cause = TensorRT failed (code {code}, {kind}): {why}.
+remedy = {advice}.
+source = https://docs.nvidia.com/deeplearning/tensorrt/latest/reference/troubleshooting.html
+
+[trtllm-failed]
+keys =
+    Failed to initialize executor on rank
+    Error in event loop:
+    Hang detected on rank
+    error in forward function:
+    RequestError:
+    [TensorRT-LLM][ERROR]
+pattern =
+    Failed to initialize executor on rank \d+: (?P<why1>[^\n]{3,300})
+    Error in event loop: (?P<why2>[^\n]{3,300})
+    (?P<why3>Hang detected on rank \d+)
+    error in forward function: (?P<why4>[^\n]{3,300})
+    executor\.utils\.RequestError: (?P<why5>[^\n]{3,300})
+    \[TensorRT-LLM\]\[ERROR\] (?:\[TensorRT-LLM\]\[ERROR\] )?(?:Assertion failed: )?(?P<why6>(?!\[)[^\n]{3,300})
+unless = an illegal memory|out of memory
+values =
+    advice of why: Hang => Start it without the overlap scheduler and CUDA graphs (disable_overlap_scheduler,
+    + cuda_graph_config: null), and read the other hosts' logs
+    advice of why: .*(?:max_\w+|length|exceed|Batch) => Raise the limit that it names (--max_num_tokens,
+    + --max_seq_len, --max_batch_size), or send less
+    advice of why: .*(?:memory|alloc|KV cache) => Lower --kv_cache_free_gpu_memory_fraction and --max_seq_len
+    advice of why: .*(?:CUDA|cublas|GEMM|kernel|nsupported) => Choose another backend (moe_config, attn_backend), or
+    + a release with code for 12.1
+    advice of why: . => Compare the settings with the documentation of the installed release, and build an engine
+    + again with it
+uncertain = yes
+cause = TensorRT-LLM failed: {why}.
+remedy = {advice}.
+source = https://nvidia.github.io/TensorRT-LLM/reference/troubleshooting.html
+
+[c-assertion]
+keys =
+    ' failed.
+    ` failed.
+    Assertion '
+    Assertion `
+pattern =
+    ^(?P<program>[\w./+-]+): (?P<file>[^\s:]+):(?P<line>\d+): [^\n]{1,300}?: Assertion '(?P<check>[^\n]{1,200}?)' failed
+uncertain = yes
+cause = A check inside {program} failed ({file}, line {line}): {check}.
+remedy = Use a newer release of the part that the file's path names (for mlir, llvm and triton: PyTorch with its
+    Triton), leave out the options added last, and search for the condition in its issues.
+source = https://man7.org/linux/man-pages/man3/assert.3.html
+
+[mlir-refused]
+keys =
+    error: 'tt.
+    error: 'ttg.
+    error: 'ttng.
+    error: 'arith.
+    error: 'llvm.
+    error: operation
+    failed to translate module to LLVM IR
+    failed with error code
+    LLVM ERROR:
+pattern =
+    error: (?P<why1>'(?:tt|ttg|ttng|arith|llvm|nvvm|scf|math|gpu)\.\w+' op [^\n]{3,200})
+    error: (?P<why2>operation scheduled before its operands)
+    (?P<why3>failed to translate module to LLVM IR)
+    '(?P<why4>ptxas' failed with error code \d+)
+    LLVM ERROR: (?P<why5>[^\n]{3,200})
+uncertain = yes
+cause = Triton's compiler could not build a kernel for this GPU: {why}.
+remedy = Use the newest Triton with its PyTorch (pip show triton torch): perhaps the kernel and the compiler are of
+    different releases, or the compiler does not know the GPU; delete ~/.triton/cache, set
+    TRITON_PTXAS_PATH=/usr/local/cuda/bin/ptxas, and choose another backend for that kernel.
+source = lum3on/comfyui_HiDream-Sampler#102
+
+[module-half-imported]
+keys = partially initialized module
+pattern = (?:cannot import name '(?P<name>\w+)' from )?partially initialized module '(?P<module>[\w.]+)'
+uncertain = yes
+cause = {module} is imported again before its first import has finished[ (for {name})]: perhaps a file or directory of
+    that name in the current directory comes first, or two modules import each other because their releases do not fit.
+remedy = Start the program from another directory, and rename a file {module}.py of your own; otherwise install that
+    package and the one that imports it in matching versions.
+source = https://docs.python.org/3/faq/programming.html#what-are-the-best-practices-for-using-import-in-a-module
+
+[rust-panic]
+keys =
+    PanicException:
+    thread '<unnamed>' panicked
+pattern =
+    PanicException: (?P<why1>[^\n]{2,200})
+    thread '<unnamed>' panicked at '?(?P<why2>[^'\n]{2,200}?)'?(?:, (?P<place>\S+))?$
+uncertain = yes
+cause = A library written in Rust panicked[ (in {place})]: {why}.
+remedy = Upgrade the package that the last line of the traceback names (tokenizers, safetensors, outlines, hf-xet,
+    polars); if it read a model's files, download tokenizer.json and the weights again.
+source = https://docs.rs/pyo3/latest/pyo3/panic/struct.PanicException.html
+
+[transformers-part-not-imported]
+keys = because of the following error (look up to see its traceback)
+pattern =
+    Failed to import (?P<module>[\w.]+) because of the following error \(look up to see its
+    + traceback\):\s*\n?(?P<why>[^\n]{0,200})
+uncertain = yes
+cause = Transformers could not import {module}[: {why}]; the cause is the first traceback above.
+remedy = Fix that first import: usually another package does not fit (torch, torchvision, flash-attn, tokenizers,
+    numpy); upgrade it together with transformers, or uninstall it if nothing needs it.
+source = https://github.com/huggingface/transformers/blob/main/src/transformers/utils/import_utils.py
+
+[dynamo-refused]
+keys =
+    torch._dynamo.exc.
+    symbolic_shapes.
+    CppCompileError
+pattern =
+    (?P<kind>(?:_dynamo\.exc|symbolic_shapes|_inductor\.exc)\.(?:Unsupported|InternalTorchDynamoError|UserError
+    +|FailOnRecompileLimitHit|ConstraintViolationError|GuardOnDataDependentSymNode|CppCompileError|Uncapturable\w+
+    +|\w+Error)): (?P<why>[^\n]{2,200})
+uncertain = yes
+cause = torch.compile could not compile the program: {why}.
+remedy = Run it without torch.compile (--enforce-eager of vLLM, TORCHDYNAMO_DISABLE=1), or use the release of the
+    program that names this PyTorch; in your own code, exclude that function (torch.compiler.disable).
+source = https://docs.pytorch.org/docs/stable/torch.compiler_troubleshooting.html
+
+[nvshmem-failed]
+keys =
+    nvshmem
+    NVSHMEM
+    DeepEP error
+pattern =
+    (?P<why>(?:nvshmem[^\n]{0,80}?(?:failed|exiting|WARN: )|NVSHMEM[^\n]{0,60}?(?:error|failed)|DeepEP error:
+    + )[^\n]{0,160})
+uncertain = yes
+cause = NVSHMEM, with which DeepEP and others exchange data between GPUs, does not work here: {why}.
+remedy = Do without it: for SGLang leave out --moe-a2a-backend deepep, for vLLM use --all2all-backend
+    allgather_reducescatter; otherwise install the nvidia-nvshmem-cu13 that the program was built for, and set
+    NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME to the interface between the hosts; it also needs RDMA with GPUDirect, which a
+    GB10 lacks (NVSHMEM_REMOTE_TRANSPORT=none on a single host).
+source = deepseek-ai/DeepEP#62
+
+[allocator-option-unknown]
+keys =
+    CachingAllocator option
+    Unrecognized key '
+pattern = Unrecognized (?:CachingAllocator option|key '?)(?: in [\w ]+)?:? ?(?P<option>[^\s']+)
+cause = PYTORCH_CUDA_ALLOC_CONF (PYTORCH_ALLOC_CONF) has the option {option}, which this PyTorch does not know.
+remedy = Correct it (name:value, with commas and without spaces between several), such as expandable_segments:True, or
+    unset the variable.
+source = https://docs.pytorch.org/docs/stable/notes/cuda.html
 """

@@ -607,4 +607,32 @@ pattern = ^(SyntaxError: (?:invalid syntax|f-string[^\n]{0,60}))
 cause = A file of Python does not fit the Python that runs it ({found}): it is for a newer or much older one, or is no
     Python.
 remedy = Look at the line above it and at python --version; run it with the Python that the program asks for.
+
+[semaphores-missing]
+keys = synchronize.py
+pattern = synchronize\.py', line \d+, in __init__\n(?:[^\n]*\n){0,4}?OSError: \[Errno 38\] Function not implemented
+cause = Python's multiprocessing has no semaphores here: /dev/shm is not mounted, as in a chroot or a minimal container.
+remedy = Mount it (mount -t tmpfs tmpfs /dev/shm; for a container docker run --shm-size=8g or --ipc=host), and run the
+    program again.
+source = conda/conda#8297
+
+[elastic-signal]
+keys = got signal:
+pattern = SignalException: Process \d+ got signal: (?P<number>\d+)
+uncertain = yes
+values =
+    what of number: 1$ => the terminal was closed; start torchrun in tmux, because nohup does not protect it from
+    + that signal
+    what of number: . => a scheduler, a stopping container or another rank's launcher sent the signal; read their logs
+cause = torchrun was ended by signal {number}.
+remedy = Usually {what}.
+source = keyu-tian/SparK#19
+
+[c10d-group-twice]
+keys = initialize the default process group twice
+pattern = (trying to initialize the default process group twice)
+cause = The program set up torch.distributed a second time in one process ({found}).
+remedy = Create one engine per process, or call torch.distributed.destroy_process_group() first; in your own code,
+    check torch.distributed.is_initialized().
+source = https://docs.pytorch.org/docs/stable/distributed.html
 """

@@ -551,4 +551,32 @@ keys = finished its bootstrapping phase
 pattern = (finished its bootstrapping phase)
 cause = The script starts an engine or workers when it is imported, and each new process imports it again ({found}).
 remedy = Put what the script does below `if __name__ == "__main__":`.
+
+[ray-addresses]
+keys = Every node should have a unique IP address
+pattern = Got (?P<hosts>\d+) nodes? [^\n]*? and (?P<addresses>\d+) unique IP addresses
+cause = vLLM sees {hosts} hosts of Ray with {addresses} addresses: VLLM_HOST_IP is the same on all of them, or on a
+    host with several networks vLLM uses another address than Ray.
+remedy = Set VLLM_HOST_IP on each host to its own address in the network between the Sparks, in the container too, and
+    start Ray with the same address (ray start --node-ip-address=$VLLM_HOST_IP).
+source = vllm-project/vllm#43095
+
+[nixl-status]
+keys = NIXL_ERR_
+pattern = (?P<status>NIXL_ERR_(?P<kind>[A-Z_]+))
+values =
+    advice of kind: BACKEND => Make UCX work between the hosts first (ucx_info -d, ucx_perftest): name the cabled
+    + ports in UCX_NET_DEVICES, allow tcp,cuda_copy,cuda_ipc or rc in UCX_TLS, give containers /dev/infiniband,
+    + --ulimit memlock=-1 and --shm-size, and use one release of NIXL and UCX on all hosts
+    advice of kind: REMOTE_DISCONNECT => Read the other server's log: it exited or was restarted
+    advice of kind: NOT_FOUND => Restart both servers with one release: one requests memory that the other did not
+    + register
+    advice of kind: (?:NOT_SUPPORTED|NOT_ALLOWED) => Choose another plugin or kind of memory (kv_buffer_device,
+    + backends of the connector), or a NIXL that was built with it
+    advice of kind: . => Start both servers with the same model, parallel sizes, block size and release, because the
+    + memory that they register must match
+uncertain = yes
+cause = NIXL could not transfer data between the servers ({status}).
+remedy = {advice}; NIXL_LOG_LEVEL=DEBUG and UCX_LOG_LEVEL=info show which step failed.
+source = ai-dynamo/dynamo#3724
 """

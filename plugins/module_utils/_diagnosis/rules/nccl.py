@@ -439,4 +439,18 @@ cause = The kernel's driver could not start the ConnectX card {device} ({step}[,
     and no RDMA: mostly this driver and the card's firmware do not fit each other.
 remedy = Boot a kernel whose mlx5_core supports the card and its firmware; update the firmware only by the vendor's way.
 source = PeterSuh-Q3/tinycore-redpill#9
+
+[rdma-provider-missing]
+keys =
+    couldn't load driver 'lib
+    open config directory '/etc/libibverbs.d
+pattern =
+    couldn't load driver '(?P<provider>[\w.-]+)'
+    couldn't open config (?P<directory>directory '/etc/libibverbs\.d')
+cause = libibverbs has no driver for the card[: {provider} is missing or of another release][ (no {directory})], so the
+    program cannot use RDMA.
+remedy = Install rdma-core's packages where the program runs, in the container too, all of one release (apt install
+    ibverbs-providers libibverbs1 librdmacm1), and do not mix them with those of DOCA or MLNX_OFED; ibv_devinfo must
+    list the ports.
+source = https://github.com/linux-rdma/rdma-core/blob/master/libibverbs/init.c
 """

@@ -428,4 +428,18 @@ pattern =
 cause = A downloaded archive is none, or was cut off ({found}).
 remedy = Look at it (file, ls -l): an error page or some bytes mean a wrong address or a login; download it again with
     curl -fL, and compare its checksum.
+
+[url-without-scheme]
+keys =
+    No connection adapters were found
+    No scheme supplied
+    is missing an 'http://'
+pattern =
+    (No connection adapters were found for '[^'\n]*')
+    (Invalid URL '[^'\n]*': No scheme supplied)
+    (Request URL is missing an 'http://)
+cause = The server's URL is incomplete: {found}.
+remedy = Write it with http:// in front and without quotation marks (http://HOST:PORT/v1); perhaps the option or
+    variable with the URL is empty.
+source = https://requests.readthedocs.io/en/latest/api/#requests.exceptions.MissingSchema
 """

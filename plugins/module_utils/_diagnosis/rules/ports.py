@@ -309,4 +309,31 @@ remedy = Take a release or an option of the project that supports aarch64 (NEON 
     of those headers, or a build without SIMD), and remove
     such options from CFLAGS and CXXFLAGS.
 source = dmlc/dgl#3336
+
+[c-newer-than-source]
+keys =
+    [-Wimplicit-
+    [-Wincompatible-pointer-types]
+    [-Wint-conversion]
+    cannot be defined via 'typedef'
+pattern =
+    error: [^\n]*\[-W(?P<what>implicit-(?:function-declaration|int)|incompatible-pointer-types|int-conversion)\]
+    error: '(?P<what2>bool)' cannot be defined via 'typedef'
+unless = 'Py|__Pyx
+cause = The source is old C, and this compiler (gcc 14 or newer, clang 16 or newer) treats as an error what was once a
+    warning ({what}).
+remedy = Use a newer release of the source, pass CFLAGS="-std=gnu17 -fpermissive" (for clang -Wno-error={what}), or
+    build with gcc-13; an undeclared function may also be one that this system or processor does not have.
+source = https://gcc.gnu.org/gcc-14/porting_to.html
+
+[constexpr-in-device-code]
+keys =
+    --expt-relaxed-constexpr
+    --extended-lambda
+pattern =
+    (?:flag|option|flags) '?(?P<flag>--expt-relaxed-constexpr|--(?:expt-)?extended-lambda)'?
+cause = The kernels use a C++ feature that nvcc accepts only with {flag}.
+remedy = Add {flag} to nvcc's flags (extra_compile_args of setup.py, CMAKE_CUDA_FLAGS, or NVCC_APPEND_FLAGS in the
+    environment), or use a release of the source whose build sets it.
+source = https://docs.nvidia.com/cuda/cuda-compiler-driver-nvcc/
 """

@@ -250,6 +250,107 @@ cause = conda, mamba or pixi refuses this: {found}
 remedy = {advice}.
 source = https://github.com/conda/conda/blob/main/conda/exceptions.py
 
+[setuptools-refuses]
+keys =
+    error: can't copy '
+    error: package directory '
+    setup command:
+    CMake executable
+    must be installed to build
+    Unrecognised metadata key
+    No file/folder found for package
+    must contain [
+    requires LLVM
+    Unable to pre-compile
+    CandidateNotFound
+pattern =
+    ^\W{0,20}(?:[\w.]+(?:Error|Exception|Found): |\[\w+\]: )*((?:error: can't copy '|error: package directory
+    + '|error in \S+ setup command:|Cannot find CMake executable|CMake must be installed to build|Unrecognised
+    + metadata key|(?:The current project could not be installed: )?No file/folder found for package|configuration
+    + error: '\S+ must contain|Building llvmlite requires LLVM|Unable to pre-compile|Unable to find candidates
+    + for)[^\n]*)
+values =
+    advice of found: error: can't => An earlier step of the build did not create that file: look above for its own
+    + error, and build from a complete checkout
+    advice of found: error: package => Clone the project completely (with its submodules), and run the command in
+    + the directory of setup.py
+    advice of found: error in \S+ setup command: use_2to3 => The package is for Python 2: use a newer release, or
+    + setuptools<58 without build isolation
+    advice of found: error in => The package declares a requirement that newer setuptools refuse: use a newer
+    + release, or setuptools<66 for its build (PIP_CONSTRAINT)
+    advice of found: .*CMake => Install CMake (pip install cmake ninja, or apt install cmake)
+    advice of found: Unrec => Correct that key below [tool.flit.metadata]; newer projects use [project]
+    advice of found: .*No file => Name the package in pyproject.toml (packages, with include = the directory), COPY
+    + the source into the image, or install only the dependencies (poetry install --no-root)
+    advice of found: conf => Add that key to [project] in pyproject.toml
+    advice of found: Building llvm => Use an llvmlite (and numba) with a wheel for this Python, or install the LLVM
+    + of that version (llvm-15-dev; LLVM_CONFIG=/usr/bin/llvm-config-15)
+    advice of found: Unable to pre => Leave that operation out (DS_BUILD_OPS=0, or DS_BUILD_AIO=0 for a single one;
+    + DeepSpeed compiles them at first use), or install what its warning above names (libaio-dev, ninja)
+    advice of found: . => Check the name and the source that pyproject.toml gives it; perhaps it has no file for
+    + aarch64 and this Python
+cause = The package's build refuses this: {found}
+remedy = {advice}.
+source = https://github.com/pypa/setuptools/tree/main/setuptools
+
+[spack-refuses]
+keys =
+    cannot be satisfied by known versions of
+    ==> Error:
+pattern =
+    (?P<what1>\S+: dependency on \S+ cannot be satisfied by known versions of [\w-]+)
+    ==> Error: (?P<what2>[^\n]{8,300})
+values =
+    advice of what: \S+: dep => Update spack's packages (git pull in the repository), or ask for a version that they
+    + contain
+    advice of what: .*[Cc]ompiler => Let spack search for compilers (spack compiler find) after installing g++ and
+    + gfortran
+    advice of what: .*(?:[Pp]ackage|not exist) => Correct the name, or update spack's packages
+    advice of what: (?i:.*(?:concretiz|unsatisf|conflict)) => Relax one of the requirements (spack spec -I NAME
+    + shows the conflict)
+    advice of what: . => Look at the lines above and at the log of the build, whose path it prints
+uncertain = yes
+cause = Spack refuses this: {what}
+remedy = {advice}.
+source = spack/spack-packages#4809
+
+[go-refuses]
+keys =
+    is not in std
+    no required module provides package
+    updates to go.mod needed
+    missing go.sum entry
+    does not contain package
+    build constraints exclude all Go files
+    cannot find main module
+    checksum mismatch
+    unknown revision
+    inconsistent vendoring
+    import cycle not allowed
+    internal compiler error:
+pattern =
+    ^(?:go: |\S+\.go:\d+:\d+: |# )?((?:package \S+ is not in std|no required module provides package|updates to
+    + go\.mod needed|missing go\.sum entry|module \S+ found \([^)\n]*\), but does not contain package|(?:imports
+    + \S+: )?build constraints exclude all Go files|cannot find main module|verifying \S+: checksum mismatch|\S+:
+    + invalid version: unknown revision|inconsistent vendoring|import cycle not allowed)[^\n]*)
+    ^\S+\.go:\d+:\d+: (internal compiler error: [^\n]*)
+values =
+    advice of found: package => Correct the import, or use a newer Go, if it added that package (which go; go version)
+    advice of found: (?:no req|missing|updates) => Run go mod tidy (or go get MODULE), and commit go.mod and go.sum
+    advice of found: module => Name a version that contains it (go get MODULE@VERSION), or its new path
+    advice of found: .*build => Build with CGO_ENABLED=1 and gcc installed, or with the tags (-tags) that these
+    + files need: they have a condition that linux/arm64 does not meet
+    advice of found: cannot => Change into the directory of go.mod, or create one (go mod init NAME)
+    advice of found: ver => Delete that module's download (go clean -modcache); if that does not help, its tag was
+    + moved: name another version
+    advice of found: \S+: inv => That commit or tag no longer exists, or the repository needs a login (GOPRIVATE)
+    advice of found: incons => Run go mod vendor, or build with -mod=mod
+    advice of found: import => Use another commit: this one cannot be built
+    advice of found: . => Use another release of Go (go install golang.org/dl/goX.Y@latest): its compiler has a fault
+cause = Go refuses the build: {found}
+remedy = {advice}.
+source = https://go.dev/ref/mod
+
 [cargo-refuses]
 keys =
     no targets specified
@@ -331,6 +432,49 @@ values =
 cause = cargo, rustc or git refuses this: {found}
 remedy = {advice}.
 source = https://github.com/rust-lang/cargo/tree/master/src/cargo
+
+[maturin-refuses]
+keys =
+    kind of interpreter
+    VIRTUAL_ENV and CONDA_PREFIX
+    Cargo metadata failed
+    Failed to find pip
+    Cannot repair wheel
+    patchelf
+    find any interpreters
+    forbidden librar
+    Failed to copy cargo artifact
+    nsupported Python interpreter
+    symbols from versions
+    cdylib
+    is not a module
+    python source path
+pattern =
+    ^\W{0,20}(?:Caused by: )?((?:Both VIRTUAL_ENV and|Cargo metadata failed|Failed to find pip|Cannot repair
+    + wheel|[^\n]{0,60}(?:patchelf[^\n]*(?:not found|install|version))|Python interpreter should be a
+    + kind|[^\n]{0,60}find any interpreters|Your library (?:is not|links)[^\n]*(?:forbidden librar|versioned
+    + symbols)|[^\n]*too-recent symbols|Failed to copy cargo artifact|(?:Unsupported|The given list of) [Pp]ython
+    + interpreter|[^\n]{0,80}(?:crate-type|cdylib)[^\n]*(?:missing|add|lib)|python source path '|[^\n]{0,60}is not a
+    + module)[^\n]*)
+unless = ModuleNotFoundError
+values =
+    advice of found: Both => Unset one of them (unset CONDA_PREFIX, or conda deactivate)
+    advice of found: Cargo => Install Rust with rustup, put ~/.cargo/bin on PATH, and check that cargo metadata
+    + works in that directory
+    advice of found: Failed to find pip => Run maturin develop --uv, or install pip into the environment
+    advice of found: .*patchelf => Install it (pip install maturin[patchelf])
+    advice of found: Cannot => Put the directory of that library on LD_LIBRARY_PATH during the build, or build with
+    + --auditwheel skip
+    advice of found: .*interpreter => Name the interpreter (maturin build -i python3.12; with --target its name, not
+    + its path), and use a newer maturin for a newer Python
+    advice of found: (?:Your|.*symbols) => Build it in the image of that tag, or for this host only (--compatibility
+    + linux, --skip-auditwheel); PyO3's feature extension-module removes a link to libpython
+    advice of found: .*(?:cdylib|crate-type|copy cargo) => Give the crate a library for Python ([lib] crate-type =
+    + ["cdylib"] in its Cargo.toml), and name that Cargo.toml with -m
+    advice of found: . => Correct module-name and python-source below [tool.maturin] in pyproject.toml
+cause = maturin refuses this: {found}
+remedy = {advice}.
+source = https://github.com/PyO3/maturin/tree/main/src
 
 [compiler-refuses]
 keys =
@@ -445,6 +589,24 @@ values =
 cause = CMake refuses this: {what}
 remedy = {advice}.
 source = https://github.com/Kitware/CMake/tree/master/Source
+
+[ninja-refuses]
+keys =
+    ninja: error:
+    ninja: fatal:
+pattern =
+    ninja: (?:error|fatal): ((?:[^\n]*multiple rules generate|[^\n]*chdir to|invalid -|[^\n]*Resource temporarily
+    + unavailable|[^\n]*dupbuild|[^\n]*expected|[^\n]*duplicate rule|[^\n]*bad \$-escape)[^\n]*)
+values =
+    advice of found: .*(?:chdir|invalid) => Correct the command line: give an existing build directory to -C and a
+    + number to -j (perhaps MAX_JOBS is empty)
+    advice of found: .*Resource => Use fewer jobs (-j 4, MAX_JOBS=4): the limit of processes (ulimit -u, the
+    + container's pids limit) is reached
+    advice of found: . => Remove the build directory and configure again; if that does not help, use another release
+    + of the project or a newer CMake
+cause = ninja refuses this: {found}
+remedy = {advice}.
+source = https://github.com/ninja-build/ninja/tree/master/src
 
 [meson-refuses]
 keys =

@@ -582,6 +582,19 @@ remedy = Choose another attention backend (--attention-backend FLASHINFER or TRI
     12.x.
 source = nvidia-cosmos/cosmos-reason1#65
 
+[cuda-allocation-refused]
+keys = = torch.
+pattern =
+    = torch\.(?P<call>empty|zeros|ones|full|tensor|randn|rand|arange)\([^\n]*\n(?:[ ~^]+\n)?(?:\w+\.)*\w+Error: CUDA
+    + error: (?P<why>invalid argument|operation not supported|invalid device pointer|invalid resource handle)
+uncertain = yes
+cause = An allocation (torch.{call}) is refused, not a kernel: {why}; perhaps the allocator was replaced or has
+    settings that this driver does not accept, or an earlier call failed.
+remedy = Unset PYTORCH_CUDA_ALLOC_CONF (expandable_segments) and leave out what has its own allocator (Mooncake, NIXL,
+    symmetric memory, --enable-memory-saver, sleep mode), or use another release of it; then run with
+    CUDA_LAUNCH_BLOCKING=1.
+source = sgl-project/sglang#16502
+
 [cuda-launch-refused]
 keys =
     too many resources requested for launch

@@ -686,4 +686,13 @@ pattern = ^(Exit code: -9)
 cause = A process of the server was killed by signal 9 ({found}), as the kernel does when memory runs out.
 remedy = Look for Out of memory in the kernel's log, and give the server less memory or a smaller model.
 source = sgl-project/sglang#15235
+
+[marlin-shape]
+keys = Invalid thread config: thread_m_blocks
+pattern = Invalid thread config: thread_m_blocks[^\n]*?for MKN = \[(?P<shape>[^\]\n]+)\]
+cause = Marlin cannot multiply matrices of this shape (M, K, N {shape}): K or N is not a multiple of 64 or 128, usually
+    because the GPUs share the matrix.
+remedy = Choose another --tensor-parallel-size (or --enable-expert-parallel) so that each part is a multiple, or use
+    the model in another quantization, which another kernel computes.
+source = vllm-project/vllm#28363
 """

@@ -273,4 +273,13 @@ remedy = Run the proof (sparkforge prove), which tells whether this stack comput
     CPU, in bfloat16 instead of float16, with a lower learning rate and clipped gradients, and look for an empty batch
     or labels that are all masked.
 source = pytorch/pytorch#101900
+
+[model-on-two-devices-trained]
+keys = You can't train a model that has been loaded in
+pattern = You can't train a model that has been loaded in (\S+(?: or \S+)? precision) (?:on a different device|with)
+cause = The program trains a quantized model ({found}), and device_map loaded all or a part of it on another device
+    than the process's own GPU.
+remedy = Load it on the GPU of the process: device_map="cuda:0" on a Spark; with several processes, each on its own GPU
+    (PartialState().process_index of accelerate).
+source = yangjianxin1/Firefly#270
 """
