@@ -39,6 +39,7 @@ options:
         a requirements file, including V(-r), V(-c), V(--extra-index-url) and V(--find-links), with files on the
         controller.
       - Or the path or the URL of a wheel, which ends in V(.whl).
+      - Or the path of a library or another ELF file on the controller, which begins with V(/), V(./) or V(~).
       - Requirements that name a source repository, a directory or an archive are listed as not looked at.
       - Or the absolute path of a directory on the host, either a virtual environment or the root of a file system with
         environments in it, for example V(/) for the host's own. For an unpacked image, C(NVIDIA_REQUIRE_CUDA) is read

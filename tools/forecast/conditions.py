@@ -81,7 +81,8 @@ def _fact(operand: Condition, state: State) -> list[str] | None:
     if "is" in operand:
         return [] if value == operand["is"] else None
     if "above" in operand:
-        return [str(value)] if value is not None and value > operand["above"] else None
+        unit = {"mib": " MiB", "days": " days"}.get(operand["name"].rpartition("_")[2], "")
+        return [f"{value}{unit}"] if value is not None and value > operand["above"] else None
     if "version" in operand:
         # A kernel's flavour, as in 6.17.0-1008-nvidia, is not part of its version.
         version = re.sub(r"-[a-z].*$", "", value) if isinstance(value, str) else None

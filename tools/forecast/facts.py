@@ -26,6 +26,7 @@ DRIVER_OF_CUDA = {"11": 450, "12": 525, "13": 580}
 _PROTECTED = re.compile("|".join(PROTECTED))
 _IMAGE = re.compile(r"^linux-image-(?:unsigned-)?(\d[\w.+~-]*)$")
 _DRIVER = re.compile(r"^(?:libnvidia-compute|nvidia-driver|nvidia-kernel-common|nvidia-utils)-?(\d{3})?\b(?!.*:)")
+_DKMS = re.compile(r"-dkms(?:-|$)")
 _FIRMWARE_BAD = ("failed", "failed-transient")
 
 # The fields of a record's samples of a GPU under load, and the utilisation (%) from which a GPU counts as busy.
@@ -132,7 +133,7 @@ class State:
 
     def _dkms_modules(self) -> list[str]:
         names = [row["name"] for row in self.update.get("dkms") or []]
-        return sorted({*names, *(name for name in self.after if name.endswith("-dkms") or "-dkms-" in name)})
+        return sorted({*names, *filter(_DKMS.search, self.after)})
 
     def _headers(self, release: str) -> bool:
         has_headers = any(kernel["release"] == release and kernel.get("headers") for kernel in self.kernels)
@@ -166,8 +167,9 @@ class State:
         return [release for release in self.new_kernels() if running and versions.numbers(release)[:2] != running]
 
     def _unsigned(self, secure: Facts) -> list[str]:
-        new = self.new_kernels() or self.driver(self.before) != self.driver(self.after)
-        return self._dkms_modules() if secure.get("on") and not secure.get("key") and new else []
+        rebuilds_all = self.new_kernels() or self.driver(self.before) != self.driver(self.after)
+        new = [step["name"] for step in self.installs if _DKMS.search(step["name"])]
+        return (self._dkms_modules() if rebuilds_all else new) if secure.get("on") and not secure.get("key") else []
 
     def _boot_missing(self, boot: Facts) -> int:
         sizes = [int(kernel["mib"]) for kernel in self.kernels if kernel.get("mib")]

@@ -126,6 +126,8 @@ def _finding(rule: ledger.Rule, state: State, accept: t.Collection[str]) -> Find
     # A package that is not installed yet cannot be held, but the package that pulls it in can.
     held_names = sorted({name for name in changed if any(patterns.matches(pattern, name) for pattern in hold_patterns)})
     accepted = rule["id"] in accept
+    problem = state.plan.get("problem") or {}
+    remedy = problem.get("remedy") if problem.get("cause") in evidence else None
     blocks = (verdict == HOLD and not held_names) or (verdict == STEPS and rule.get("order") == "before")
     return {
         "rule": rule["id"],
@@ -134,7 +136,7 @@ def _finding(rule: ledger.Rule, state: State, accept: t.Collection[str]) -> Find
         "order": rule.get("order"),
         "why": evidence,
         "breaks": rule["breaks"],
-        "remedy": rule["remedy"],
+        "remedy": remedy or rule["remedy"],
         "over": rule["over"]["test"],
         "hold": held_names,
         "accepted": accepted,

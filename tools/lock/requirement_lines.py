@@ -11,6 +11,7 @@ import urllib.request
 from ...plugins.module_utils._core import disk
 from ...plugins.module_utils._core.errors import SparkforgeError
 from ...plugins.module_utils._core.redact import redact
+from ...plugins.module_utils._elf.reader import is_elf
 from ...plugins.module_utils._wheel.requirement import clip
 from .resolve import Index, Target, check_requirement
 
@@ -41,7 +42,7 @@ class RequirementLines:
 
     :ivar requirements: lines that an index resolves.
     :ivar constraints: lines from ``-c`` files.
-    :ivar wheels: paths of wheels, and ``https`` URLs of wheels.
+    :ivar wheels: paths of wheels and of bare binaries, and ``https`` URLs of wheels.
     :ivar sources: repositories, directories and source archives, which are built during installation.
     :ivar left_out: lines whose environment markers do not hold on the host.
     :ivar index: the index to search, with the options from the files.
@@ -97,7 +98,7 @@ class RequirementLines:
             location = urllib.request.url2pathname(url.path)
         in_base = os.path.join(base, os.path.expanduser(location))
         is_remote = url.scheme in ("http", "https")
-        if (url.path if is_remote else location).endswith(".whl"):
+        if (url.path if is_remote else location).endswith(".whl") or (location[:1] in "./~" and is_elf(in_base)):
             self.wheels.append(location if is_remote else in_base)
         elif is_remote or at_url or _REPOSITORY.fullmatch(location):
             self.sources.append(redact(line))
@@ -106,8 +107,8 @@ class RequirementLines:
         elif location.endswith(_ARCHIVES) or location[:1] in "./~":
             if not (os.path.isdir(in_base) or (location.endswith(_ARCHIVES) and os.path.isfile(in_base))):
                 raise SparkforgeError(
-                    f"{clip(redact(location))!r} is not a wheel, a source archive, a requirements list or a directory.",
-                    "Name one of these on this machine, or the directory with the unpacked files.",
+                    f"{clip(redact(location))!r} is not a wheel, library, archive, requirements list or directory.",
+                    "Name one of these on this machine, or a virtual environment.",
                 )
             self.sources.append(redact(line))
         elif _IMAGE.fullmatch(location):

@@ -180,7 +180,7 @@ _TABLE: tuple[_Entry, ...] = (
         "python_env",
         None,
         None,
-        "A copy in the wheel's own .libs directory: reinstall the wheel.",
+        "Only the wheel itself can contain this copy: reinstall it, or use another build.",
     ),
     _Entry(
         r"libpython(3\.\d+)\.so\.1\.0", "build_toolchain", "libpython{0}", None, "The shared library of Python {0}."

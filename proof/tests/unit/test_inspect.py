@@ -174,6 +174,8 @@ def test_missing_soname() -> None:
     assert verdict_for("libcudart.so.12") == ("no", {("no", "soname")})
     assert verdict_for("libssl.so.1.1")[0] == "no"
     assert verdict_for("libnobody.so.1")[0] == "no"
+    # No other package and no host has a library with auditwheel's hash.
+    assert verdict_for("libcrypt-06cd74a6.so.2") == ("no", {("no", "soname")})
     assert verdict_for("libc10.so libtorch.so") == ("perhaps", {("perhaps", "soname")})
     torch = package("torch", library("torch/lib/libtorch.so"), library("x/libtorch_cuda.so"))
     assert verdict_for("libtorch.so", torch)[0] == "yes"
@@ -499,6 +501,12 @@ def test_libc_of_image_counts(tmp_path: Path) -> None:
     assert judge.paths([str(root)], SPARK)["verdict"] == "yes"
     (root / "lib/libc.so.6").write_bytes(libc.replace(b"2.41", b"2.36"))
     assert judge.paths([str(root)], SPARK)["verdict"] == "no"
+
+
+def test_bare_library_is_read_as_a_package(tmp_path: Path) -> None:
+    read = contents.of_wheel(str(gpu_library.write(tmp_path / "libthing.so.1", "9.0")), str(tmp_path))
+    assert [library["cubins"] for library in read["libraries"]] == [["9.0"]]
+    assert (read["name"], answer(read)[0]) == ("libthing.so.1", "no")
 
 
 @pytest.mark.parametrize(

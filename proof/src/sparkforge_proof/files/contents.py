@@ -96,18 +96,21 @@ class Contents(t.TypedDict):
 
 
 def of_wheel(path: str, scratch: str) -> Contents:
-    """Read a wheel.
+    """Read a wheel, or a bare binary as if it were the only file of a package.
 
     :param scratch: an existing directory with space for the wheel's largest file; files are unpacked one by one.
     :raises SparkforgeError: if the file does not exist, or is not a complete wheel.
     """
+    deadline = Deadline(SECONDS, path)
+    if reader.is_elf(path):
+        name = os.path.basename(path)
+        return _contents(name, "", [], [name], [(name, path)], deadline)
     named = parse_wheel_name(path)
     try:
         with tempfile.TemporaryDirectory(prefix="sparkforge-inspect-", dir=scratch) as directory:
             # Files are unpacked next to the wheel, so use a link to redirect them.
             link = os.path.join(directory, named.file)
             os.symlink(os.path.abspath(path), link)
-            deadline = Deadline(SECONDS, path)
             wheel = wheel_file.collect_wheels(directory)[0]
             files = wheel_file.WheelFiles(wheel, deadline)
             names = files.names()

@@ -184,6 +184,13 @@ def test_files_are_sorted_by_their_names(tmp_path: Path) -> None:
     assert "built from source" in result["table"] and "other_thing==2.8.3" in result["table"]
 
 
+def test_bare_library_is_judged_without_a_wheel(tmp_path: Path) -> None:
+    library = elf_writer.write_elf(tmp_path / "libthing.so.1", needed=["libnobody.so.1"])
+    result = inspect(tmp_path, str(library))
+    assert (result["verdict"], [finding["kind"] for finding in result["findings"]]) == ("no", ["soname"])
+    assert result["packages"][0]["name"] == "libthing.so.1"
+
+
 def test_requirements_files_are_read_with_their_includes(tmp_path: Path) -> None:
     wheels = [("", "thing", "1.0"), ("", "thing", "2.0"), ("more", "beside", "1.0"), ("", "base", "1")]
     for folder, name, version in wheels:
@@ -244,8 +251,8 @@ def test_unlimited_requirements_files_are_refused(tmp_path: Path, kind: str) -> 
         ("./thing-1.0-py3-none-any.whl", "wheel"),
         ("-r /nowhere/requirements.txt", "cannot be read: No such file"),
         ("requirements-nowhere.txt", "cannot be read: No such file"),
-        ("gone-1.0.tar.gz", "not a wheel, a source archive"),
-        ("/etc/passwd", "not a wheel, a source archive"),
+        ("gone-1.0.tar.gz", "not a wheel, library, archive"),
+        ("/etc/passwd", "not a wheel, library, archive"),
         ("nvidia/cuda:12.0-base-ubuntu20.04", "names an image"),
         ("nvcr.io/nvidia/pytorch:25.11-py3", "names an image"),
         ("vllm/vllm-openai", "names an image"),

@@ -146,6 +146,12 @@ def test_an_unreachable_source_is_a_hold_with_its_name(tree: Tree) -> None:
     assert "127.0.0.1:9" in json.dumps(row["findings"])
 
 
+def test_remedy_of_an_apt_problem_comes_from_the_problem() -> None:
+    problem = {"cause": "apt could not simulate dist-upgrade: Unmet dependencies.", "remedy": "Pin the other source."}
+    (finding,) = forecast.judge("spark01", forecast.EMPTY, {"plan": {"problem": problem}}, LEDGER, TODAY)["findings"]
+    assert (finding["rule"], finding["remedy"]) == ("apt-refuses", "Pin the other source.")
+
+
 FIRMWARE_UPDATE = [{"name": "SoC Firmware", "version": "1", "state": "success", "error": None, "update": "2"}]
 CURL = {"name": "curl", "previous": "8.5.0-2ubuntu10.6", "version": "8.5.0-2ubuntu10.7"}
 OLD_NCCL = {"name": "libnccl2", "previous": None, "version": "2.18.5-1-2"}
@@ -207,6 +213,23 @@ def test_a_real_spark_without_upgrades_has_nothing_to_do(name: str) -> None:
     assert row["driver"] == {"before": "580.173.02", "after": "580.173.02"}
     assert row["kernel"]["after"] == "6.17.0-1029-nvidia" and rules(row) == set()
     assert row["answer"] == forecast.GO and "nothing to upgrade" in row["steps"][0]
+
+
+def test_new_module_of_dkms_needs_a_key_for_secure_boot() -> None:
+    module = {"nvidia-fs-dkms": "2.26.6-1"}
+    row = upgrade_to(REAL[0], module, secure_boot={"on": True, "key": False})
+    assert row["blocked"] == ["secure-boot-unsigned"]
+    (finding,) = [finding for finding in row["findings"] if finding["rule"] == "secure-boot-unsigned"]
+    assert finding["why"] == ["nvidia-fs-dkms"]
+    for secure_boot in ({"on": True, "key": True}, {"on": False, "key": False}):
+        assert "secure-boot-unsigned" not in rules(upgrade_to(REAL[0], module, secure_boot=secure_boot))
+    assert "secure-boot-unsigned" not in rules(upgrade_to(REAL[0], {}, secure_boot={"on": True, "key": False}))
+
+
+def test_missing_space_has_a_unit() -> None:
+    boot = {"available_mib": 90, "total_mib": 700, "read_only": False}
+    (finding,) = [row for row in upgrade_to(REAL[0], KERNEL_7, boot=boot)["findings"] if row["rule"] == "boot-full"]
+    assert finding["why"][0].endswith(" MiB")
 
 
 KERNEL_7_UPDATE = {
