@@ -16,8 +16,8 @@ import subprocess
 import tempfile
 import typing as t
 
-#: Marks the start of a line that continues the previous line of the log: after a carriage return, or where a line that
-#: is too long was split.
+#: Marks the start of a line that continues the previous line of the log: after a carriage return or rsyslog's #012, or
+#: where a line that is too long was split.
 CONTINUED = "\x1e"
 #: The level of a line with a harmless level but an error in one of its fields.
 IN_FIELD = "ERROR IN A FIELD"

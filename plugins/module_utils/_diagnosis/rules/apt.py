@@ -761,8 +761,7 @@ keys =
     E: Unmet dependencies
 pattern =
     (?:^|dependencies:|^[\w.-]+ >) *(?:E: )?(?P<line1>\S+ ?: (?:Pre-?)?Depends: \S+(?: \([^)\n]*\))? but
-    + (?P<why1>[^\n]+?))(?:\n|
-    +  |$)
+    + (?P<why1>[^\n]+?))(?:\n|  |$)
     (?:packages have unmet|Unsatisfied) dependencies:\s+(?!\S+ ?: (?:Pre-?)?Depends: [^\n]* but )(?P<line2>\S+ ?:
     + (?P<why2>[^\n]+?))(?:\n|  |$)
     Reached two conflicting assignments:\n\s*1\. (?P<line3>[^\n]+)
@@ -770,32 +769,31 @@ pattern =
     held broken packages(?!(?s:.{0,1500}?)have unmet dependencies:)
     you have held(?!(?s:.{0,1500}?)have unmet dependencies:)
 values =
-    advice of line: .*Depends:
-    + (?:libc6|libstdc\+\+6|libgcc-s1|libssl\d\S*|libicu\d+|libffi\d+|libtinfo5|libncurses5|libtinfo6|python3|libpyt
-    +hon3\S*)(?:
-    + \(>=?[^)]*\))? but => Mostly it comes from a repository for another release of Ubuntu or Debian: in
-    + /etc/apt/sources.list.d take that of this release (of NVIDIA's CUDA ubuntu2404/sbsa for DGX OS 7, see .
-    + /etc/os-release), run apt update, and ask again
-    advice of line:
-    + (?:nvidia-(?:driver|dkms|kernel|utils|open|compute|firmware)|linux-modules-nvidia|libnvidia|cuda-drivers|xserv
-    +er-xorg-video-nvidia)\S*
-    + ?: .*Depends: \S*(?:nvidia|cuda-drivers)\S* => All parts of the driver must have one version, and mostly two
-    + sources offer them, Ubuntu and NVIDIA's repository: apt-cache policy PACKAGE shows for both names which source has
-    + which. Take all from one (pin or remove the other; in NVIDIA's repository install nvidia-driver-pinning-VERSION
-    + first, by itself; or name the versions, apt install NAME=VERSION …), remove parts of another branch (dpkg -l |
-    + grep nvidia), then apt --fix-broken install
+    advice of line: .*Depends: (?:libc6|libstdc\+\+6|libgcc-s1|libssl\d\S*|libicu\d+|libffi\d+|libtinfo5|libncurses5
+    +|libtinfo6|python3|libpython3\S*)(?: \(>=?[^)]*\))? but => Mostly it comes from a repository for another
+    + release of Ubuntu or Debian: in /etc/apt/sources.list.d take that of this release (of NVIDIA's CUDA
+    + ubuntu2404/sbsa for DGX OS 7, see . /etc/os-release), run apt update, and ask again
+    advice of line: (?:nvidia-(?:driver|dkms|kernel|utils|open|compute|firmware)|linux-modules-nvidia|libnvidia
+    +|cuda-drivers|xserver-xorg-video-nvidia)\S* ?: .*Depends: \S*(?:nvidia|cuda-drivers)\S* => All parts of the
+    + driver must have one version, and mostly two sources offer them, Ubuntu and NVIDIA's repository: apt-cache
+    + policy PACKAGE shows for both names which source has which. Take all from one (pin or remove the other; in
+    + NVIDIA's repository install nvidia-driver-pinning-VERSION first, by itself; or name the versions, apt install
+    + NAME=VERSION …), remove parts of another branch (dpkg -l | grep nvidia), then apt --fix-broken install
+    advice of line: .*Depends: \S+ \(<=? [^)\n]*\) but \d => The first package needs an older version than this
+    + system has, so it was mostly built for an older release of Ubuntu or Debian: write this system's codename
+    + (lsb_release -cs) into its source in /etc/apt/sources.list.d, run sudo apt update, and take its build for this
+    + release; if the second package comes from another source than the system's (apt-cache policy), bring it back
     advice of why: \d => The two come from different repositories or from different updates: apt-cache policy shows
-    + which version each has. Take both from one source and in one version (pin or remove the other repository, or name
-    + the versions: apt install NAME=VERSION …), then apt --fix-broken install
+    + which version each has. Take both from one source and in one version (pin or remove the other repository, or
+    + name the versions: apt install NAME=VERSION …), then apt --fix-broken install
     advice of why: it is not installable => No enabled source has it for this architecture and release: mostly the
-    + package or
-    + its repository is for another release of Ubuntu or Debian (/etc/os-release): take the one for this release, else
-    + enable the repository that has it, or leave out the package that asks for it
-    advice of why: it(?:'s| is) not going to be => Ask for it, too (apt install NAME): apt then says what forbids it,
-    + mostly a hold (apt-mark showhold), a pin or a conflict
+    + package or its repository is for another release of Ubuntu or Debian (/etc/os-release): take the one for this
+    + release, else enable the repository that has it, or leave out the package that asks for it
+    advice of why: it(?:'s| is) not going to be => Ask for it, too (apt install NAME): apt then says what forbids
+    + it, mostly a hold (apt-mark showhold), a pin or a conflict
     advice of why: (?:Conflicts|Breaks) => Remove the other package first, or leave one of the two
-    advice of why: (?:) => Look for held packages (apt-mark showhold), broken ones (apt-get check) and pins (apt-cache
-    + policy)
+    advice of why: (?:) => Look for held packages (apt-mark showhold), broken ones (apt-get check) and pins
+    + (apt-cache policy)
 uncertain = yes
 cause = apt cannot install what was asked for: unmet dependencies[ ({line})].
 remedy = {advice}; pins that DGX OS has in /etc/apt/preferences.d must stay.
@@ -977,4 +975,14 @@ values =
 cause = gpg failed: {why}.
 remedy = {advice}.
 source = https://www.gnupg.org/documentation/manuals/gnupg/Agent-Options.html
+
+[apt-not-available]
+keys = is not available, but is referred to
+pattern = Package (?P<name>\S+) is not available, but is referred to by another package
+uncertain = yes
+cause = None of apt's sources has the package {name}, though a package that needs or replaces it is known.
+remedy = Check that the source of {name} is enabled for this release and arm64 and was read without an error (sudo apt
+    update; apt-cache policy {name}); in a script, check that a variable with its version is not empty (export it
+    before sudo).
+source = NVIDIA/nvidia-container-toolkit#1142
 """

@@ -547,4 +547,30 @@ keys = unknown target
 pattern = ninja: error: unknown target '([^'\n]+)'
 cause = The build has no target {found}.
 remedy = See which there are (ninja -t targets); an option that was off when CMake ran leaves targets out.
+
+[cuda-target-directory]
+keys = targets/x86_64-linux
+pattern =
+    (?P<path>(?<=/)(?:cuda|targets)[\w.-]{0,20}(?:/targets)?/x86_64-linux)[^\n]{0,120}?(?:does not exist|No such
+    + file|not found|cannot find)
+    (?:does not exist|No such file or directory|cannot find|not found):?[^\n]{0,80}?(?P<path2>targets/x86_64-linux)
+cause = The build looks for CUDA's files in {path}, which only x86_64 has; on aarch64 they are in targets/sbsa-linux.
+remedy = Point the build's option or variable for that directory to targets/sbsa-linux (or to /usr/local/cuda/include
+    and /usr/local/cuda/lib64, which lead there on every machine), or use a newer release of the source.
+source = ai-dynamo/nixl#273
+
+[nvcc-compiler-too-new]
+keys =
+    Compiler nvcc cannot compile
+    CUDA compiler identification source file
+pattern =
+    (Compiler nvcc cannot compile programs)
+    (Compiling the CUDA compiler identification source file)
+when = log-shows-new-gcc
+uncertain = yes
+cause = nvcc could not compile a test program, and the host compiler is GCC {log_gcc}, which is newer than CUDA 13
+    accepts (at most GCC 15; CUDA 12.9 at most 14).
+remedy = Install an older g++ and let nvcc use it (NVCC_CCBIN=g++-14, -ccbin, CMAKE_CUDA_HOST_COMPILER); if that does
+    not help, read the compiler's own message (meson-logs/meson-log.txt, CMakeFiles/CMakeConfigureLog.yaml).
+source = rigaya/NVEnc#761
 """

@@ -111,6 +111,10 @@ pattern =
 values =
     advice of found: native$ => This nvcc is older than CUDA 11.5, such as that of an old package nvidia-cuda-toolkit in
     + /usr/bin: put the bin of CUDA 13 first on PATH (/usr/local/cuda/bin), or name the architecture as a number
+    advice of found: .*\b(?:compute_|sm_)?110\b => 110 is CUDA 13's number for what CUDA 12.8 and 12.9 call 101: use the
+    + nvcc of CUDA 13, or the source's release for this CUDA, or remove 110 from the list of architectures; a Spark
+    + needs
+    + only 121
     advice of found: .*\b(?:compute_)?(?:9\d|1[0-2]\d) => This nvcc is older than the GPU (12.0 needs CUDA 12.8, 12.1
     + needs 12.9): use that of CUDA 13, with /usr/local/cuda/bin first on PATH, or named as CUDACXX or
     + CMAKE_CUDA_COMPILER. Ubuntu's package nvidia-cuda-toolkit puts an nvcc 12.0 into /usr/bin: remove it. Then

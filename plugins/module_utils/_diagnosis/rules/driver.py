@@ -301,6 +301,19 @@ remedy = Reboot, if the driver was updated since the last start. If they still d
     kernel's headers), and reboot.
 source = NVIDIA/aerial-cuda-accelerated-ran#32
 
+[driver-mismatch-on-disk]
+keys = API mismatch: the client
+pattern =
+    API mismatch: the client (?:'[^'\n]*' \(pid \d+\)\s+(?:NVRM: +)?)?has the version (?P<client>[\d.]*\d),
+    + but\s+(?:NVRM: +)?this kernel module has\s+(?:NVRM: +)?the version
+    + (?P<module>[\d.]*\d)\.?\s(?s:.){0,1500}?\nversion: +(?P=module)\s
+cause = The NVIDIA driver's kernel module is {module}, also on disk (modinfo), and its libraries are {client}: the
+    module of the new version was not built or installed, so a reboot does not help.
+remedy = Install the module in the libraries' version: with DKMS (dkms status; sudo dkms install nvidia/{client}, whose
+    make.log tells why it failed), or as the package linux-modules-nvidia for this kernel; then sudo depmod -a, sudo
+    update-initramfs -u, and reboot.
+source = Frogging-Family/nvidia-all#394
+
 [driver-mismatch]
 keys =
     ERROR_LIB_RM_VERSION_MISMATCH

@@ -189,6 +189,15 @@ pattern = (?P<log_sudoers>[%\w-]+\s+ALL ?= ?NOPASSWD: ?\S+)
 cause =
 remedy =
 
+[log-shows-new-gcc]
+keys =
+    (gcc 1
+    GCC 1
+    GNU 1
+pattern = (?:\(gcc|identification is GNU|\bGCC) (?P<log_gcc>1[6-9](?:\.\d+)*)
+cause =
+remedy =
+
 [log-shows-kernel-build]
 keys =
     CC [M]

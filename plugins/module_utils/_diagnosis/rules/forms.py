@@ -849,4 +849,26 @@ cause = PYTORCH_CUDA_ALLOC_CONF (PYTORCH_ALLOC_CONF) has the option {option}, wh
 remedy = Correct it (name:value, with commas and without spaces between several), such as expandable_segments:True, or
     unset the variable.
 source = https://docs.pytorch.org/docs/stable/notes/cuda.html
+
+[rdma-verb-failed]
+keys =
+    ibv_
+    rdma_
+    mlx5dv_
+pattern =
+    \b(?P<verb>(?:ibv|mlx5dv)_\w+|rdma_(?:resolve|connect|create|bind|accept|listen|get)\w*)(?:\([^)\n]{0,60}\))?:?
+    + (?:has )?failed(?: with)?(?: error)?:? ?(?P<why>[^\n]{2,160})
+unless = Cannot allocate memory
+uncertain = yes
+values =
+    advice of verb: ibv_(?:modify|query_gid|create_ah|post|poll)|rdma_ => Let only the ports of the cable or network
+    + that joins the hosts take part (NCCL_IB_HCA, UCX_NET_DEVICES; rdma link and show_gids list them), with their
+    + addresses in one subnet and one MTU (role fabric), and test them with ib_write_bw
+    advice of verb: ibv_(?:open|get_device|alloc_pd|query) => Give the container /dev/infiniband and its own account
+    + the right to use it, and install one release of rdma-core (ibv_devinfo must list the ports)
+    advice of verb: . => Give the program an unlimited limit of locked memory (ulimit -l), set NCCL_DMABUF_ENABLE=0,
+    + and use one release of rdma-core, NCCL and UCX on all hosts
+cause = A call of RDMA failed ({verb}): {why}.
+remedy = {advice}; NCCL_IB_DISABLE=1 tells whether RDMA is at fault.
+source = https://man7.org/linux/man-pages/man3/ibv_modify_qp.3.html
 """

@@ -28,37 +28,37 @@ source = NVIDIA/nccl#1838
 
 [rdma-queue-pair-interface]
 keys = ibv_modify_qp failed
-pattern = Call to ibv_modify_qp failed with (?:error |\d+ )?(No such device)
+pattern = ibv_modify_qp failed with (?:error |\d+ )?(No such device)
 cause = The RDMA device has no interface or GID behind what NCCL selected ({found}).
 remedy = Compare show_gids with NCCL_IB_GID_INDEX, and check that the interface is up and has its address.
 source = NVIDIA/nccl#799
 
 [rdma-gid-chosen]
 keys = ibv_modify_qp failed
-pattern = Call to ibv_modify_qp failed with (?:error |\d+ )?(?!No data)([\w ]+)(?:, on dev (?P<device>[\w:]+))?
+pattern = ibv_modify_qp failed with (?:error |\d+ )?(?!No data)([\w ]+)(?:, on dev (?P<device>[\w:]+))?
 when = log-shows-gid-index
 cause = RDMA could not connect two ports[ (from {device})] with the GID that NCCL_IB_GID_INDEX={log_gid} chooses:
     {found}. Such an index may be that of a link-local address (fe80::) or of RoCE v1, and differs between hosts.
-remedy = Unset NCCL_IB_GID_INDEX on all hosts, so that a recent NCCL chooses the GID itself, or name the index whose GID
-    is RoCE v2 and ends in the port's IPv4 address, ::ffff:… in show_gids or ibv_devinfo -v[
+remedy = Unset NCCL_IB_GID_INDEX on all hosts, so that a recent NCCL chooses the GID itself, or name the index whose
+    GID is RoCE v2 and ends in the port's IPv4 address, ::ffff:… in show_gids or ibv_devinfo -v[
     (NCCL_IB_GID_INDEX={log_gid_routable} in this log)].
 source = NVIDIA/nccl#769
 
 [rdma-no-route]
 keys = ibv_modify_qp failed
-pattern = Call to ibv_modify_qp failed with (?:error |\d+ )?([\w ]+)(?:, on dev (?P<device>[\w:]+))?
+pattern = ibv_modify_qp failed with (?:error |\d+ )?([\w ]+)(?:, on dev (?P<device>[\w:]+))?
 values =
     what of found: No data => the index of the GID that was chosen is not of this port any more
     what of found: Invalid argument => the port does not take the GID, MTU or address that was asked for
     what of found: .*(?:unreachable|[Nn]o route) => there is no route between their GIDs
     what of found: . => no answer came from the other side
-    advice of found: Invalid argument => Leave NCCL_IB_GID_INDEX unset, or choose a GID of RoCE v2 with the port's IPv4
-    + address (show_gids), and give both sides one MTU (role fabric)
-    advice of found: No data => Unset NCCL_IB_GID_INDEX on all hosts (in a compose file null, since an empty text counts
-    + as 0), as an index changes when an interface goes down and up, and NCCL chooses the right one by itself
+    advice of found: Invalid argument => Leave NCCL_IB_GID_INDEX unset, or choose a GID of RoCE v2 with the port's
+    + IPv4 address (show_gids), and give both sides one MTU (role fabric)
+    advice of found: No data => Unset NCCL_IB_GID_INDEX on all hosts (in a compose file null, since an empty text
+    + counts as 0), as an index changes when an interface goes down and up, and NCCL chooses the right one by itself
     advice of found: . => Check the fabric between the hosts (role fabric): the ports that NCCL pairs must be on one
-    + cable or network, so limit NCCL_IB_HCA to those, or set NCCL_CROSS_NIC=0; leave NCCL_IB_GID_INDEX unset, or choose
-    + a GID of RoCE v2 (show_gids); for a ring of three set NCCL_IB_SUBNET_AWARE_ROUTING=1
+    + cable or network, so limit NCCL_IB_HCA to those, or set NCCL_CROSS_NIC=0; leave NCCL_IB_GID_INDEX unset, or
+    + choose a GID of RoCE v2 (show_gids); for a ring of three set NCCL_IB_SUBNET_AWARE_ROUTING=1
 cause = RDMA could not connect two ports[ (from {device})]: {found}; {what}.
 remedy = {advice}.
 source = NVIDIA/nccl-tests#185
@@ -453,4 +453,14 @@ remedy = Install rdma-core's packages where the program runs, in the container t
     ibverbs-providers libibverbs1 librdmacm1), and do not mix them with those of DOCA or MLNX_OFED; ibv_devinfo must
     list the ports.
 source = https://github.com/linux-rdma/rdma-core/blob/master/libibverbs/init.c
+
+[rdma-dmabuf-unsupported]
+keys = ibv_reg_dmabuf_mr
+pattern =
+    ibv_reg_dmabuf_mr\w*(?:\(\))? failed(?: with error)?:? (?P<why>Operation not supported|Bad address|Invalid argument)
+cause = The RDMA card or its driver cannot register GPU memory through DMA-BUF ({why}); a GB10 does not support this at
+    all.
+remedy = Set NCCL_DMABUF_ENABLE=0 on all hosts, or use a newer NCCL, which then copies through host memory by itself;
+    on other GPUs, a newer kernel, driver or DOCA may support it.
+source = NVIDIA/nccl#778
 """

@@ -322,6 +322,10 @@ def test_unknown_failure_shows_advice_of_the_log() -> None:
     diagnosis = diagnose("RuntimeError: no widget\n\n  To work around this error, add --without-widget.\n")
     assert diagnosis.rule is None
     assert diagnosis.remedy.endswith("add --without-widget.")
+    # A sentence that its line does not end goes on in the next one, or is left out.
+    error = "RuntimeError: no widget\nYou can try to build it anew by calling"
+    assert diagnose(f"{error}\n'make widget' as root.\n").remedy.endswith("by calling 'make widget' as root.")
+    assert "calling" not in diagnose(f"{error}\n").remedy
 
 
 def test_log_without_error() -> None:
@@ -378,6 +382,13 @@ def test_file_is_read_from_start_offset(tmp_path: pathlib.Path) -> None:
 def test_colors_and_invalid_utf_8_do_not_hide_error() -> None:
     log = b"\r[1/2] a\r[2/2] b\xff\r\n\x1b[1mx.cpp:1:1:\x1b[m \x1b[31mfatal error: \x1b[mPython.h: No such file\n"
     assert diagnose(log).rule == "missing-python-headers"
+
+
+def test_line_ends_of_rsyslog_keep_the_number_of_their_line() -> None:
+    log = "first\nkernel: NVRM: API mismatch: the client has the version 580.95.05, but#012NVRM: this kernel module has"
+    diagnosis = diagnose(f"{log} the version 580.82.09.#011Please#012NVRM: make sure\nlast\n")
+    assert (diagnosis.rule, diagnosis.values["module"], diagnosis.line) == ("driver-mismatch", "580.82.09", 2)
+    assert diagnosis.around[-1] == (3, "last")
 
 
 def test_line_is_seen_after_many_similar_lines() -> None:
