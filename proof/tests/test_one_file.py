@@ -62,7 +62,7 @@ def test_without_a_number_nothing_is_proven(file: Path) -> None:
     [
         (sys.executable, [], "has no torch. Run this file"),
         (None, ["--family", "matmull"], "Unknown family matmull. The families are"),
-        (None, ["--check", "nothing.*"], "'nothing.*' in checks matches no check."),
+        (None, ["--check", "nothing.*"], "'nothing.*' in the selected checks matches no check."),
         (None, ["--cpu", "--check", "identity.import", "--json", "/nowhere/report.json"], "cannot be written"),
         (None, ["--html", "/nowhere/report.html"], "/nowhere/report.html cannot be written."),
         (None, ["--json", "/tmp"], "/tmp cannot be written."),

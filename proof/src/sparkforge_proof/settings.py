@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import pwd
 import typing as t
 
@@ -42,13 +43,13 @@ def check(
                 f"{name!r} in verify_accept is not the name of a check.",
                 "Give the full name of each failed check, as in the report.",
             )
-    for option, option_patterns in (("checks", patterns), ("the profile's required checks", required)):
+    for option, option_patterns in (("the selected checks", patterns), ("the profile's required checks", required)):
         for pattern in option_patterns:
             if not any(verdict.selects([pattern], name) for name in names):
+                similar = difflib.get_close_matches(pattern, names, n=1)
                 raise SparkforgeError(
                     f"{pattern!r} in {option} matches no check.",
-                    f"sparkforge-proof --list prints the checks; families: "
-                    f"{', '.join(dict.fromkeys(name.partition('.')[0] for name in catalogue.CHECKS))}.",
+                    f"Name {similar[0] if similar else 'one'} or another that sparkforge-proof --list prints.",
                 )
     unknown, known = sorted(set(limits) - {*LIMITS, *OPTIONAL}), ", ".join((*LIMITS, *OPTIONAL))
     if unknown:

@@ -46,7 +46,7 @@ def bare(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("changed", "cause"),
     [
-        ({"checks": ["matmull.*"]}, "'matmull.*' in checks matches no check"),
+        ({"checks": ["matmull.*"]}, "'matmull.*' in the selected checks matches no check"),
         ({"profile": {"required_checks": ["atention.*"]}}, "'atention.*' in the profile's required"),
         ({"limits": {"memory_shar": 0.5}}, "unknown key 'memory_shar'"),
         ({"limits": {"factor": -1}}, "limits.factor is -1"),
