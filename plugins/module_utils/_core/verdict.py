@@ -64,9 +64,9 @@ def is_right_on_the_gpu(report: Report) -> bool:
 
 
 def remark(report: Report) -> str:
-    """Return a remark on wrong CPU numbers, known defects and unjudged checks, which a verdict does not cover."""
+    """Return a remark on what a verdict does not say: unselected checks, wrong CPU numbers, known defects, and more."""
     rows = report.get("checks") or []
-    remarks = []
+    remarks = ["only the selected checks ran"] if report.get("selected") else []
     if (names := wrong(report)) and is_right_on_the_gpu(report):
         # The environment wrote the cause, and it appears in the login message.
         cause = next(check["cause"] for check in rows if check["name"] == names[0])[:400].rstrip(".")

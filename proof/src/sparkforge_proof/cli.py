@@ -176,8 +176,7 @@ def checks(argv: t.Sequence[str]) -> int:
     counts = ", ".join(f"{count} {status}" for status, count in report["summary"].items())
     remark = verdict.remark(report)
     outcome = sanitize.text(f"{report['verdict']}; {remark}" if remark else report["verdict"])
-    part = ", for the selected checks only" if arguments.family or arguments.check else ""
-    print(f"{outcome} (profile {report['profile']}, {report['seconds']:.0f} s{part}): {counts}")
+    print(f"{outcome} (profile {report['profile']}, {report['seconds']:.0f} s): {counts}")
     return status(report)
 
 

@@ -103,6 +103,7 @@ class Proof:
             "profile": self.profile.get("name"),
             "gpu_required": self.gpu_required,
             "check_mode": self.check_mode,
+            "selected": [] if self.patterns == ["*"] else self.patterns,
             "verdict": outcome,
             "scope": verdict.scope(results),
             "summary": verdict.summary(result.status for result in results),

@@ -290,6 +290,13 @@ def test_required_check_that_is_not_selected_is_a_notice(bare: Path) -> None:
     report = Proof(options(python=str(bare), profile={"required_checks": ["cpu.layouts.spar*"]})).run()
     beginning = "Required but not"
     assert any(notice.startswith(beginning) and "cpu.layouts.sparse" in notice for notice in report["notices"])
+    assert report["selected"] == ["cpu.matmul.float32"]
+    assert verdict.remark(report).startswith("only the selected checks ran")
+
+
+def test_remark_does_not_mention_a_selection_if_all_checks_ran() -> None:
+    report = Proof(options(python="/nowhere/python", checks=[]), check_mode=True).run()
+    assert report["selected"] == [] and verdict.remark(report) == ""
 
 
 def test_check_mode_computes_and_stores_nothing(tmp_path: Path) -> None:

@@ -130,6 +130,11 @@ def test_known_defect_depends_on_device_and_call(name: str, device: str, known: 
     assert bool(bounds.known_defect(name, device)) is known
 
 
+def test_calls_with_the_same_defect_are_listed_together() -> None:
+    known = {"det": "a term lacks", "sort": "integers are lost", "solve": "a term lacks"}
+    assert bounds.list_defects(known) == "det, solve: a term lacks; sort: integers are lost"
+
+
 @pytest.mark.parametrize(
     ("name", "release", "known"),
     [

@@ -326,8 +326,8 @@ def judge(
     covered = tuple(sorted({name.partition(",")[0] for name in outcome.units}))
     result = Measured(measured, bound, worst, covered=covered)
     if known:
-        listed = "; ".join(f"{name}: {why}" for name, why in known.items())
-        result.warn_of_known(f"Wrong in {form}, as is known of this torch: {listed}.", KNOWN_REMEDY, worst)
+        defects = operator_bounds.list_defects(known)
+        result.warn_of_known(f"Wrong in {form}, as is known of this torch: {defects}.", KNOWN_REMEDY, worst)
     return result
 
 

@@ -11,7 +11,7 @@ import re
 import typing as t
 import warnings
 
-from ...check import KNOWN, Context, Failed, Measured, check
+from ...check import Context, Measured, check
 from ..bounds import Cases, torch
 from . import all_operators, comparison, operator_bounds, rounding
 
@@ -81,7 +81,7 @@ def derivatives(context: Context) -> Measured:
 
     The rules for derivatives are the same on all devices.
     """
-    cases, known = Cases("a derivative", all_operators.REMEDY), dict[str, float]()
+    cases, known = Cases("a derivative", all_operators.REMEDY), dict[str, tuple[str, float]]()
     listed = [entry for entry in all_operators.catalogue() if entry.supports_forward_ad and entry.supports_autograd]
     turns = 1 if context.full else TURNS
     with warnings.catch_warnings(), all_operators.survey_settings("cpu"):
@@ -95,14 +95,15 @@ def derivatives(context: Context) -> Measured:
             _compare_derivatives(cases, known, context, entry, name)
     measured = cases.result()
     if known:
-        cause = f"Wrong, as is known of this torch: {'; '.join(known)}."
-        worst = max(known.values())
-        measured.warning = Failed(cause, all_operators.KNOWN_REMEDY, measured.measured, measured.bound, worst)
-        measured.warning.reason = KNOWN
+        defects = operator_bounds.list_defects({name: why for name, (why, _ratio) in known.items()})
+        worst = max(ratio for _why, ratio in known.values())
+        measured.warn_of_known(f"Wrong, as is known of this torch: {defects}.", all_operators.KNOWN_REMEDY, worst)
     return measured
 
 
-def _compare_derivatives(cases: Cases, known: dict[str, float], context: Context, entry: t.Any, name: str) -> None:
+def _compare_derivatives(
+    cases: Cases, known: dict[str, tuple[str, float]], context: Context, entry: t.Any, name: str
+) -> None:
     """Compare the derivatives of one operator in float64."""
     torch.manual_seed(rounding.seed_of(f"{context.seed} {name}"))
     try:
@@ -146,4 +147,4 @@ def _compare_derivatives(cases: Cases, known: dict[str, float], context: Context
             if not reason:
                 cases.compare(f"{name}, {case}", actual, near, bound)
             elif bool((error > bound).any()):
-                known[f"{name} ({reason})"] = max(float((error / bound).max()), known.get(f"{name} ({reason})", 0.0))
+                known[name] = reason, max(float((error / bound).max()), known.get(name, ("", 0.0))[1])

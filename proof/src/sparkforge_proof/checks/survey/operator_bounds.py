@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import platform
 import re
+import typing as t
 
 from ... import resources
 from . import variants
@@ -139,6 +140,12 @@ def known_defect(name: str, device: str, release: tuple[int, ...] = (9,)) -> str
         ),
         "",
     )
+
+
+def list_defects(known: t.Mapping[str, str]) -> str:
+    """Return calls, each with its known defect; those with the same one come together."""
+    reasons = dict.fromkeys(known.values())
+    return "; ".join(f"{', '.join(call for call in known if known[call] == why)}: {why}" for why in reasons)
 
 
 @functools.cache
