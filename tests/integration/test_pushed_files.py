@@ -15,7 +15,6 @@ import pytest
 
 from lab import serve
 from tests.integration.conftest import Bench, Host
-from tests.unit.wheel_tree import file_name, wheel
 
 #: Swaps each file below the directory for another file, a link to that, and the original again; counts the swaps.
 ATTACK = r"""
@@ -155,27 +154,6 @@ def test_a_program_that_is_exchanged_on_its_way_does_not_run(attacked: Attacked)
             has_succeeded(result)
         assert set(swaps) == {"sparkforge-proof.pyz"}, swaps
         count += sum(swaps.values())
-
-
-@pytest.mark.long
-def test_a_wheel_that_is_exchanged_on_its_way_is_not_installed(attacked: Attacked, tmp_path: Path) -> None:
-    host = attacked.host
-    host.execute("apt-get -qq update && apt-get -qq install --no-install-recommends -y python3-venv")
-    path = tmp_path / file_name("carried", "1.0")
-    # Make it large, so that reading it takes a while.
-    path.write_bytes(wheel("carried", "1.0", "VERSION = '1.0'\n" + "#" * (64 << 20)))
-    options = {
-        "name": "carried", "wheels": [str(path)], "imports": ["carried"], "require_cuda": False, "jupyter": False,
-    }  # fmt: skip
-    attacked.begin()
-    results = [host.task("sparkforge.dgx_spark.python_env", **options) for _call in range(3)]
-    swaps = attacked.end()
-    succeeded = [has_succeeded(result) for result in results]
-    # On a busy machine, a program from the previous test may still be there.
-    assert sum(count for name, count in swaps.items() if name.endswith(".whl")) > 1000, swaps
-    assert any(succeeded) or has_succeeded(host.task("sparkforge.dgx_spark.python_env", **options))
-    python = "/opt/sparkforge/envs/carried/current/bin/python"
-    assert host.execute(f"{python} -I -c 'import carried; print(carried.VERSION)'") == "1.0"
 
 
 def test_home_that_root_may_not_read_is_one_message_and_roles_work(bench: Bench) -> None:

@@ -209,12 +209,8 @@ def test_files_other_than_index_manifest_and_wheels_are_not_served(served: Build
     served.host.execute(f"cd {house}/{folder} && rm .hidden.whl linked-1-py3-none-any.whl receipt.json SHA256SUMS")
 
 
-@pytest.mark.parametrize("way", ["index", pytest.param("links", marks=pytest.mark.long)])
-def test_pip_installs_from_it_with_hashes(served: Builder, tmp_path: Path, way: str) -> None:
-    base = f"http://{served.address}:{PORT}/{PLATFORM}/simple/"
-    where = ["--index-url", base]
-    if way == "links":
-        where = ["--no-index", *(word for name in ("torch", "triton") for word in ("--find-links", f"{base}{name}/"))]
+def test_pip_installs_from_it_with_hashes(served: Builder, tmp_path: Path) -> None:
+    where = ["--index-url", f"http://{served.address}:{PORT}/{PLATFORM}/simple/"]
     target = tmp_path / "site"
     lock_file = requirements(served, target)
     result = pip(target, "--require-hashes", "-r", lock_file, *where, "--trusted-host", f"{served.address}:{PORT}")
@@ -310,78 +306,8 @@ def test_site_that_nginx_does_not_read_is_removed(served: Builder) -> None:
     assert served.get(f"/{PLATFORM}/simple/")[0] == 200
 
 
-# --- TLS and a password
-
-
-@pytest.fixture(scope="module")
-def certificate(published: Builder, tmp_path_factory: pytest.TempPathFactory) -> serve.Certificate:
-    return serve.make_certificate(tmp_path_factory.mktemp("certificate"), [published.address])
-
-
-@pytest.fixture(scope="module")
-def tls(certificate: serve.Certificate) -> dict[str, str]:
-    return {"wheelhouse_tls_certificate": str(certificate.certificate), "wheelhouse_tls_key": str(certificate.key)}
-
-
-@pytest.fixture
-def guarded(served: Builder, tls: dict[str, str]) -> t.Iterator[dict[str, str]]:
-    """Variables for serving over HTTPS with a password."""
-    variables = {**tls, "wheelhouse_username": USER, "wheelhouse_password": PASSWORD}
-    yield variables
-    served.serve().succeeded()
-
-
 def basic(password: str) -> str:
     return "Basic " + base64.b64encode(f"{USER}:{password}".encode()).decode()
-
-
-# Another test serves over TLS with a password under systemd.
-@pytest.mark.long
-def test_tls_and_a_password(
-    served: Builder, guarded: dict[str, str], certificate: serve.Certificate, tmp_path: Path
-) -> None:
-    first = served.serve("-vvv", "--diff", **guarded).succeeded()
-    assert first.changed > 0
-    second = served.serve("-vvv", "--diff", **guarded).succeeded()
-    assert second.changed == 0
-    # The password, its digest and the key are neither printed nor in a receipt.
-    secrets = served.host.execute(f"cat {SECRETS}/htpasswd").partition(":")[2].strip()
-    key = Path(guarded["wheelhouse_tls_key"]).read_text().splitlines()[1]
-    receipts = served.host.execute("cat /opt/sparkforge/receipts/*wheelhouse*")
-    for secret in (PASSWORD, secrets, key):
-        assert secret not in receipts
-        for play in (first, second):
-            assert secret not in play.output
-    assert served.host.execute(f"stat -c '%a %U:%G' {SECRETS}/htpasswd") == "640 root:www-data"
-    assert served.host.execute(f"stat -c '%a %U:%G' {SECRETS}/tls.pem") == "600 root:root"
-    # TLS protects the connection, and the password limits readers.
-    trusting = ssl.create_default_context(cafile=str(certificate.ca))
-    page = f"/{PLATFORM}/simple/"
-    assert served.get(page, tls=trusting)[0] == 401
-    assert served.get(page, tls=trusting, Authorization=basic("wrong"))[0] == 401
-    assert served.get(page, tls=trusting, Authorization=basic(PASSWORD))[0] == 200
-    torch = served.wheel("pytorch").replace("+", "%2B")
-    manifest = f"manifests/torch-2.9.1-{LOCK}.json"
-    for path in (torch, manifest):
-        assert served.get(f"/{PLATFORM}/{path}", tls=trusting)[0] == 401
-        assert served.get(f"/{PLATFORM}/{path}", tls=trusting, Authorization=basic(PASSWORD))[0] == 200
-    with pytest.raises(ssl.SSLCertVerificationError):
-        served.get(page, tls=ssl.create_default_context())
-    # Give pip the password in a separate file, not in the URL.
-    netrc = tmp_path / "netrc"
-    netrc.write_text(f'machine {served.address} login {USER} password "{PASSWORD}"\n')
-    netrc.chmod(0o600)
-    target = tmp_path / "site"
-    lock_file = requirements(served, target)
-    base = f"https://{served.address}:{PORT}{page}"
-    options = ["--require-hashes", "-r", lock_file, "--index-url", base, "--cert", certificate.ca]
-    # Without -vv, pip only reports that the index has no matching version.
-    stranger = pip(target, "-vv", *options, NETRC=os.devnull)
-    assert stranger.returncode != 0
-    assert "401 Client Error" in stranger.stdout + stranger.stderr
-    result = pip(target, *options, NETRC=str(netrc))
-    assert result.returncode == 0, result.stdout + result.stderr
-    assert version_of(target) == served.units["pytorch"]["wheels"][0]["version"]
 
 
 # --- removal

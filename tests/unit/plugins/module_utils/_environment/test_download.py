@@ -84,17 +84,6 @@ def wheel_name(name: str, tag: str = "py3-none-any", version: str = "1.0") -> st
     return f"{name}-{version}-{tag}.whl"
 
 
-@pytest.mark.parametrize("size", [5 * MIB, pytest.param(600 * MIB, marks=pytest.mark.long)])
-def test_interrupted_download_resumes(bench: Bench, size: int) -> None:
-    line = bench.add(wheel_name("big"), bytes(size))
-    bench.server.cuts[f"/files/{wheel_name('big')}"] = [size // 5, size // 3, size // 4]
-    paths, progress = bench.fetch(line)
-    assert bench.files(paths) == [wheel_name("big")]
-    assert bench.server.sent[f"/files/{wheel_name('big')}"] == size
-    assert len([path for path in bench.server.paths if path.startswith("/files/")]) == 4
-    assert progress["finished"] == [{"file": wheel_name("big"), "size": size}]
-
-
 def test_next_call_continues_with_next_wheel(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(download, "SLICE", -1.0)
     monkeypatch.setattr(download, "DOWNLOADS", 1)

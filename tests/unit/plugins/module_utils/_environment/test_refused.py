@@ -64,15 +64,6 @@ def test_invalid_wheel_entry_is_refused(tmp_path: Path, entry: dict[str, str]) -
         identity._read_wheels(types.SimpleNamespace(wheels=[entry], machine="aarch64"), (3, 12))  # type: ignore[arg-type]
 
 
-def test_cpu_torch_is_refused_if_cuda_is_required() -> None:
-    environment = types.SimpleNamespace(require_cuda=True)
-    plan.check_cuda(environment, {})  # type: ignore[arg-type]
-    plan.check_cuda(environment, {"torch": {"version": "2", "cuda": "13.0"}})  # type: ignore[arg-type]
-    with pytest.raises(SparkforgeError, match="CPU build"):
-        plan.check_cuda(environment, {"torch": {"version": "2", "cuda": None}})  # type: ignore[arg-type]
-    plan.check_cuda(types.SimpleNamespace(require_cuda=False), {"torch": {"cuda": None}})  # type: ignore[arg-type]
-
-
 def test_rollback_to_misfitting_environment_is_refused(tmp_path: Path) -> None:
     environment = options(tmp_path)
     receipt: t.Any = {"library_paths": [str(tmp_path)], "host_packages": {"a": "1"}}
