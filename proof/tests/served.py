@@ -183,8 +183,8 @@ def prove(case: Case, directory: Path, logs: Path, threads: int) -> dict[str, An
             lines = [line[-300:] for line in log.read_text(errors="replace").splitlines() if "Error" in line]
             return {**row, "verdict": "not served", "errors": lines[:2] + lines[-2:]}
         path = directory / "report.json"
-        program = "import sys; from sparkforge_proof.endpoint.cli import main; sys.exit(main())"
-        command = [sys.executable, "-c", program, f"http://127.0.0.1:{port}", "--model", str(directory / "model")]
+        command = [sys.executable, "-m", "sparkforge_proof", "endpoint", f"http://127.0.0.1:{port}"]
+        command += ["--model", str(directory / "model")]
         proof = start([*command, "--json", str(path), *case.proof], log, OMP_NUM_THREADS=str(threads))
         row["status"] = proof.wait()
         end(proof)

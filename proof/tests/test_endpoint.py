@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sparkforge_proof.endpoint import cli
+from sparkforge_proof import cli
 
 from lab import tiny_model, torch
 
@@ -81,7 +81,7 @@ def report(
     """Prove a server; return the report and the finished command."""
     path = directory / "r.json"
     result = run(python, file, url, "--model", model, "--seed", 5, "--longest", 130, "--json", path, *arguments)
-    assert result.returncode in (cli.PROVEN, cli.WRONG_NUMBER, cli.FAILED), result.stdout + result.stderr
+    assert result.returncode in (cli.PROVEN, cli.WRONG, cli.FAILED), result.stdout + result.stderr
     return json.loads(path.read_text()), result
 
 
@@ -105,7 +105,7 @@ def test_fault_is_caught_with_its_cause(python: Path, file: Path, model: Path, t
     name, cause = CAUGHT[fault]
     row = next(row for row in results["checks"] if row["name"] == name)
     assert row["status"] == "fail" and cause in row["cause"] + row["remedy"], result.stdout
-    assert row["remedy"] and result.returncode in (cli.WRONG_NUMBER, cli.FAILED)
+    assert row["remedy"] and result.returncode in (cli.WRONG, cli.FAILED)
 
 
 #: For a server that is compared with a sound one of the same model: its options, the exit status, and a part of the
@@ -113,7 +113,7 @@ def test_fault_is_caught_with_its_cause(python: Path, file: Path, model: Path, t
 AGAINST: dict[str, tuple[tuple[str, ...], int, str]] = {
     "sound": ((), cli.PROVEN, "proven "),
     "float32": (("--dtype", "float32"), cli.PROVEN, "proven "),
-    "nan": (("--fault", "nan"), cli.WRONG_NUMBER, "are not numbers"),
+    "nan": (("--fault", "nan"), cli.WRONG, "are not numbers"),
     "cut_off": (("--fault", "cut_off"), cli.FAILED, "reports 'length' for an answer of fewer"),
     "stream_only": (("--fault", "stream_only"), cli.REFUSED, "streams its answer"),
 }
@@ -131,7 +131,7 @@ def test_two_servers_with_different_weights(python: Path, file: Path, model: Pat
     make(python, "llama", tmp_path / "other", 9)
     with served(python, tmp_path / "other") as url, served(python, model) as other:
         result = run(python, file, url, "--against", other, "--seed", 5, "--longest", 130)
-    assert result.returncode == cli.WRONG_NUMBER and "All numbers of the two servers differ" in result.stdout
+    assert result.returncode == cli.WRONG and "All numbers of the two servers differ" in result.stdout
 
 
 def test_every_fault_has_a_check() -> None:

@@ -306,7 +306,7 @@ def endpoint(argv: t.Sequence[str]) -> int:
     """Check the numbers of a served model."""
     from .endpoint import cli
 
-    return cli.main(argv)
+    return status(cli.main(argv))
 
 
 def explain(argv: t.Sequence[str]) -> int:

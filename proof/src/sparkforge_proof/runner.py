@@ -493,7 +493,3 @@ class Child:
 def has_exited(process: int) -> bool:
     """Tell whether a child has exited, without reaping it."""
     return os.waitid(os.P_PID, process, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])

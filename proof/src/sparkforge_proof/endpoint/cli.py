@@ -19,15 +19,13 @@ from .client import Endpoint, NotNumbers
 from .session import Session
 from .texts import Texts
 
-#: The exit codes of the proof; 2 means a wrong command line, or a server that cannot be queried.
-PROVEN, WRONG_NUMBER, REFUSED, UNPROVEN, FAILED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 #: One of these checks must pass for the verdict ``proven``.
 COMPARED = ("endpoint.prompt", "endpoint.completion")
 FORMATS = ("auto", "fp32", "fp16", "bf16", "fp8", "nvfp4", "mxfp4")
 #: The default length of the longest text in tokens, more than vLLM's chunk of 2,048.
 LONGEST = 2100
 _EPILOG = """exit status: 0 proven, 1 a number is wrong, 2 it could not start, 3 no number was compared, 4 a check
-failed without a wrong number, 130 interrupted"""
+failed without a wrong number, 128 or more: stopped by a signal"""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -54,37 +52,23 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
-def main(argv: t.Sequence[str] | None = None) -> int:
-    """Check a server, print its faults, and return the exit code."""
-    arguments = parser().parse_args(argv)
-    try:
-        report = prove(arguments)
-        if arguments.json:
-            text = json.dumps(report, indent=2, sort_keys=True) + "\n"
-            disk.write_file(os.path.abspath(arguments.json), text.encode())
-    except SparkforgeError as error:
-        print(f"{error.cause} {error.remedy}", file=sys.stderr)
-        return REFUSED
-    except KeyboardInterrupt:
-        print("Interrupted: nothing is proven. The server is unchanged; run this again.", file=sys.stderr)
-        return INTERRUPTED
-    counts = ", ".join(f"{count} {status}" for status, count in report["summary"].items())
-    print(f"{report['verdict']} ({report['url']}, {report['format']}, {report['seconds']:.0f} s): {counts}")
-    return status(report)
-
-
-def status(report: t.Mapping[str, t.Any]) -> int:
-    """Return the exit code for a report."""
-    if any(row["status"] == FAIL and row["reason"] == WRONG for row in report["checks"]):
-        return WRONG_NUMBER
-    return {"proven": PROVEN, "unproven": UNPROVEN}.get(report["verdict"], FAILED)
-
-
-def prove(arguments: argparse.Namespace) -> dict[str, t.Any]:
-    """Run the checks and return the report.
+def main(argv: t.Sequence[str]) -> dict[str, t.Any]:
+    """Check a server, print its faults, and return the report.
 
     :raises SparkforgeError: if the server cannot be queried, or the model cannot be read.
     """
+    arguments = parser().parse_args(argv)
+    report = prove(arguments)
+    if arguments.json:
+        text = json.dumps(report, indent=2, sort_keys=True) + "\n"
+        disk.write_file(os.path.abspath(arguments.json), text.encode())
+    counts = ", ".join(f"{count} {status}" for status, count in report["summary"].items())
+    print(f"{report['verdict']} ({report['url']}, {report['format']}, {report['seconds']:.0f} s): {counts}")
+    return report
+
+
+def prove(arguments: argparse.Namespace) -> dict[str, t.Any]:
+    """Run the checks and return the report."""
     if not arguments.url:
         raise SparkforgeError("The server's URL is missing.", "Add it: endpoint http://127.0.0.1:8000 --model PATH.")
     if bool(arguments.model) == bool(arguments.against):
@@ -225,11 +209,10 @@ def _row(name: str, numeric: bool, function: t.Callable[[], t.Any]) -> Result:
     except Failed as failure:
         row.status, row.cause, row.remedy, row.reason = FAIL, failure.cause, failure.remedy, failure.reason
         row.measured, row.bound, row.ratio = failure.measured, failure.bound, failure.ratio
-    except NotNumbers as error:
-        row.status, row.cause, row.remedy, row.reason = FAIL, error.cause, error.remedy, WRONG
     except SparkforgeError as error:
         # Continue with the other checks, which find out more about an unreliable server.
-        row.status, row.cause, row.remedy, row.reason = FAIL, error.cause, error.remedy, CRASH
+        row.status, row.cause, row.remedy = FAIL, error.cause, error.remedy
+        row.reason = WRONG if isinstance(error, NotNumbers) else CRASH
     except (LookupError, TypeError, ValueError, ArithmeticError) as error:
         # The answer has an unexpected form.
         row.status, row.reason = FAIL, CRASH

@@ -17,21 +17,17 @@ STEPS, BATCHES = 30, 4
 def _transformer() -> torch.nn.Module:
     from torch import nn
 
-    class Attention(nn.Module):
-        def forward(self, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
-            return nn.functional.scaled_dot_product_attention(query, key, value, is_causal=True)
-
     class Block(nn.Module):
         def __init__(self) -> None:
             super().__init__()
             self.before, self.after = nn.LayerNorm(32), nn.LayerNorm(32)
             self.input, self.output = nn.Linear(32, 96), nn.Linear(32, 32)
-            self.attention = Attention()
             self.feed = nn.Sequential(nn.Linear(32, 64), nn.GELU(), nn.Linear(64, 32))
 
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             parts = self.input(self.before(x)).chunk(3, -1)
-            attended = self.attention(*(part.unflatten(-1, (2, 16)).transpose(1, 2) for part in parts))
+            heads = [part.unflatten(-1, (2, 16)).transpose(1, 2) for part in parts]
+            attended = nn.functional.scaled_dot_product_attention(*heads, is_causal=True)
             x = x + self.output(attended.transpose(1, 2).flatten(2))
             return x + self.feed(self.after(x))
 
