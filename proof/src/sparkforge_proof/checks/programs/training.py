@@ -21,7 +21,7 @@ import warnings
 
 from ...check import EMULATED_GRID, H200S, SEEN_ARM_GRID, X86_GRID, Context, Measured, check
 from ..bounds import UNIT_ROUNDOFF, Cases, allow_tf32, one_thread, torch
-from .recipes import ByDefinition, Recipe, draw, optimizer_of, recipes
+from .recipes import RECIPES, ByDefinition, Recipe, draw, optimizer_of
 
 if t.TYPE_CHECKING:
     from .recipes import Batch
@@ -205,7 +205,7 @@ def transformer(context: Context) -> Measured:
     cases = Cases("training the transformer network", REMEDY)
     network, batches = draw(context)
     with _deterministic():
-        for recipe in recipes():
+        for recipe in RECIPES:
             allowed = _bounds(context, recipe, network, batches)
             try:
                 curve = _train(network, batches, recipe, context.device)
@@ -216,7 +216,7 @@ def transformer(context: Context) -> Measured:
                 cases.refused[recipe.name] = message[:120]
                 continue
             _compare(cases, recipe, curve, allowed)
-            if recipe == recipes()[0]:
+            if recipe == RECIPES[0]:
                 repeated = _train(network, batches, recipe, context.device)
                 cases.exactly(
                     "the same losses twice", torch.tensor(repeated.losses), torch.tensor(curve.losses).double()
