@@ -1,7 +1,5 @@
 import pathlib
 import re
-import subprocess
-import sys
 import tracemalloc
 import typing as t
 
@@ -15,33 +13,6 @@ LOGS = pathlib.Path(__file__).parents[3] / "data" / "logs"
 
 def fragment(name: str) -> str:
     return (LOGS / f"{name}.log").read_text(encoding="utf-8")
-
-
-# -- values in messages
-
-
-@pytest.mark.parametrize(
-    ("log", "message"),
-    [
-        ("library-not-found.nvpl", "role math_libraries, package libnvpl-lapack0"),
-        ("cudss-soname", "libcudss.so.1"),
-        ("submodule-failed.clone", "third_party/XNNPACK cannot be fetched from file://"),
-        ("submodule-failed.commit", "third_party/XNNPACK cannot be fetched: its repository has no commit caf9292"),
-        ("apt-locked", "/var/lib/dpkg/lock-frontend, which is held by process 859 (python3)"),
-        ("missing-header.cudnn", "libcudnn9-dev-cuda-13"),
-        ("cmake-package-missing.config", "NVPL (role math_libraries)"),
-        ("certificate.python", "(self-signed certificate)"),
-        ("python-version", "3.12.1 not in '<3.12,>=3.10'"),
-        ("install-into-system.cmake", "(/usr/local/lib/python3.12/dist-packages/caffe2)"),
-        ("input-missing.install", "the file /opt/sparkforge/builds/demo/0f1e2d3c4b5a6978/source/third_party/sleef"),
-        ("cuda-too-old", "needs CUDA 12.1 or newer"),
-        ("cuda-too-old.toolkit", "needs CUDA 13.0 or newer"),
-        ("cmake-too-new", "cmake<4"),
-    ],
-)
-def test_message_contains_values_of_the_log(log: str, message: str) -> None:
-    diagnosis = diagnose(fragment(log))
-    assert message in f"{diagnosis.cause} {diagnosis.remedy}"
 
 
 # -- precedence of the rules
@@ -301,14 +272,10 @@ def test_unknown_failure_shows_first_error(log: str, first: str | None) -> None:
     "line",
     [
         # Kernel messages published by owners of GB10 machines.
-        "NVRM: Xid (PCI:000f:01:00): 119, pid=3849, name=KMS thread, Timeout after 45s of waiting for RPC response "
-        "from GPU0 GSP!",
         "NVRM: Xid 119, Timeout after 6s waiting for GSP_INIT_DONE (function 4097)",
         "NVRM: Xid (PCI:000f:01:00): 120, pid=9111, name=python, GSP task exception: load access fault",
         "NVRM: Xid (PCI:000f:01:00): 13, Graphics SM Warp Exception: Illegal Instruction Parameter",
         "NVRM: Xid (PCI:000f:01:00): 31, pid=3003984, name=python3, channel 0x00000015, intr 00000000. MMU Fault",
-        "NVRM: Xid (PCI:000f:01:00): 169, fd8cd000 94000000",
-        "pcieport 0000:00:00.0: AER: Uncorrectable (Fatal)",
     ],
 )
 def test_kernel_message_of_real_spark_is_the_error(line: str) -> None:
@@ -430,27 +397,3 @@ def test_passwords_of_urls_are_hidden() -> None:
     assert "https://mirror.example.com/b.git" in diagnosis.cause
     assert "secret" not in repr(diagnosis)
     assert "secret" not in repr(diagnose("error: https://a:secret@b/c\n"))
-
-
-# -- real failures on this machine
-
-
-def test_real_compiler_failure_is_diagnosed(tmp_path: pathlib.Path) -> None:
-    (tmp_path / "a.c").write_text("#include <cudnn.h>\n")
-    log = subprocess.run(["gcc", "-c", "a.c"], cwd=tmp_path, capture_output=True, text=True, check=False).stderr
-    diagnosis = diagnose(log)
-    assert (diagnosis.rule, diagnosis.first_error) == ("missing-header", log.splitlines()[0])
-
-
-def test_real_import_failure_is_diagnosed(tmp_path: pathlib.Path) -> None:
-    (tmp_path / "lib.c").write_text("int f(void) { return 1; }\n")
-    (tmp_path / "ext.c").write_text("int f(void);\nint g(void) { return f(); }\n")
-    library = ["gcc", "-shared", "-fPIC", "-Wl,-soname,libcusparseLt.so.0", "lib.c", "-o", "libx.so"]
-    subprocess.run(library, cwd=tmp_path, check=True)
-    extension = ["gcc", "-shared", "-fPIC", "-Wl,--no-as-needed", "ext.c", "-L.", "-lx", "-o", "ext.so"]
-    subprocess.run(extension, cwd=tmp_path, check=True)
-    program = "import ctypes; ctypes.CDLL('./ext.so')"
-    log = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
-    diagnosis = diagnose(log.stderr)
-    assert diagnosis.rule == "library-not-found"
-    assert "role cusparselt, package libcusparselt0-cuda-" in diagnosis.remedy
