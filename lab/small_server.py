@@ -14,7 +14,6 @@ import argparse
 import hashlib
 import http.server
 import json
-import math
 import queue
 import random
 import threading
@@ -34,21 +33,10 @@ FAULTS = {
     "page_off_by_one": "the last token of each full page is read from the page before",
     "neighbours_cache": "in a batch, a text reads the first page of its neighbour",
     "swapped_tokens": "two tokens at the end of a chunk change places",
-    "logit_bias": "logit_bias is dropped",
-    "seed": "the seed is ignored",
     "fp8_scale": "weights are quantised to FP8, and one layer's scale is half as large again",
-    "template": "messages get another template",
     "context": "of a text only the last 200 tokens are read",
     "prefix_cache": "a page is found again by what is in it, whatever was before it",
-    "temperature": "temperature 0 draws",
-    "top_k": "top_k is ignored",
-    "max_tokens": "one token too many is generated",
-    "stop": "stop is ignored",
-    "drafts": "every third token is an unverified draft",
-    "tokenizer": "texts get another first token",
-    "cut_off": "no answer has more than 12 tokens",
     "stream_only": "every answer is streamed",
-    "nan": "every log-probability behind token 40 is NaN",
 }
 
 
@@ -96,7 +84,7 @@ class Engine:
         """Queue a text and wait for its answer."""
         sequence = Sequence(list(ids), len(ids), options)
         seed = options.get("seed")
-        sequence.draw = random.Random(None if seed is None or self.fault == "seed" else seed)  # noqa: S311 - draws tokens
+        sequence.draw = random.Random(seed)  # noqa: S311 - draws tokens
         self.waiting.put(sequence)
         sequence.ready.wait()
         return sequence
@@ -231,34 +219,30 @@ class Engine:
         """Choose the next token, or end the text."""
         options = sequence.options
         count = len(sequence.ids) - sequence.prompt
-        limit = min(options["max_tokens"] + (self.fault == "max_tokens"), 12 if self.fault == "cut_off" else 1 << 20)
         text = self.tokenizer.decode(sequence.ids[sequence.prompt :])
         ends = {*options["stop_token_ids"], *(() if options["ignore_eos"] else (self.config["eos_token_id"],))}
-        is_stopped = any(word in text for word in options["stop"]) and self.fault != "stop"
+        is_stopped = any(word in text for word in options["stop"])
         if is_stopped or (count and sequence.ids[-1] in ends):
             sequence.finish = "stop"
-        elif count >= limit:
+        elif count >= options["max_tokens"]:
             sequence.finish = "length"
         else:
-            sequence.ids.append(self.chosen(sequence, row, count))
+            sequence.ids.append(self.chosen(sequence, row))
 
-    def chosen(self, sequence: Sequence, row: torch.Tensor, count: int) -> int:
+    def chosen(self, sequence: Sequence, row: torch.Tensor) -> int:
         """Return the next token."""
         options, scores = sequence.options, row.double().clone()
-        for token, bias in options["logit_bias"].items() if self.fault != "logit_bias" else ():
+        for token, bias in options["logit_bias"].items():
             scores[int(token)] += bias
         for token in sequence.ids[sequence.prompt :]:
             scores[token] -= options["frequency_penalty"]
         for token in {*sequence.ids[sequence.prompt :]}:
             scores[token] -= options["presence_penalty"]
-        temperature = options["temperature"] or (0.7 if self.fault == "temperature" else 0)
-        if self.fault == "drafts" and count % 3 == 2:
-            return int(scores.topk(2).indices[1])
-        if not temperature:
+        if not options["temperature"]:
             return int(scores.argmax())
-        p = (scores / temperature).softmax(-1)
+        p = (scores / options["temperature"]).softmax(-1)
         order = p.argsort(descending=True)
-        keep = options["top_k"] if options["top_k"] > 0 and self.fault != "top_k" else len(order)
+        keep = options["top_k"] if options["top_k"] > 0 else len(order)
         total, kept = 0.0, []
         for token in order[:keep].tolist():
             kept.append(token)
@@ -312,10 +296,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         chat = self.path.endswith("/chat/completions")
         tokenizer, fault = self.engine.tokenizer, self.engine.fault
         if chat:
-            template = "{% for m in messages %}{{ m['content'] }}{% endfor %}" if fault == "template" else None
             made = tokenizer.apply_chat_template(
                 asked["messages"],
-                chat_template=template,
                 add_generation_prompt=True,
                 tokenize=True,
                 return_dict=True,
@@ -323,7 +305,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
             ids = made["input_ids"]
         elif isinstance(asked["prompt"], str):
             ids = tokenizer(asked["prompt"]).input_ids
-            ids = [*ids[:1], *ids] if fault == "tokenizer" else ids
         else:
             ids = asked["prompt"]
         if max(ids) >= self.engine.config["vocab_size"]:
@@ -374,8 +355,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
             for row in rows
         ]
         lp = [None if row is None else float(row[token]) for row, token in zip(rows, tokens, strict=True)]
-        if self.engine.fault == "nan":
-            lp[40:] = [math.nan] * len(lp[40:])
         if chat:
             choice["message"] = {"role": "assistant", "content": text}
             choice["token_ids"] = tokens
