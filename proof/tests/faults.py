@@ -168,12 +168,9 @@ FAULTS: tuple[Fault, ...] = (
     _on_cpu("lstm_gates_swapped", {"survey.modules": r"nn\.LSTM"}),
     # torch's own list of operators
     _surveyed("layer_norm_gradient_off", "survey.float32", r"layer_norm, backward by"),
-    _surveyed("group_norm_gradient_off", "survey.float32", r"group_norm, backward by"),
     _surveyed("layer_norm_without_epsilon", "survey.float32", r"layer_norm"),
     _surveyed("scatter_add_loses_duplicates", "survey.float32", r"index_reduce|scatter"),
     _surveyed("softmax_overflows", "survey.pairs_bfloat16", r"softmax", DRAWN),
-    _surveyed("loss_ignores_its_delta", "survey.float32", r"huber_loss by"),
-    _surveyed("resampling_between_corners", "survey.float32", r"interpolate\.bilinear by"),
     # sizes and training
     _surveyed("batch_ends_with_the_grid", "survey.float32", r"bmm, batch", is_exact=True),
     _on_cpu("large_vocabulary_cut", {"sizes.vocabulary": r"a row of 262,147 \(cross entropy"}),
