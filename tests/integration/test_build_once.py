@@ -19,12 +19,11 @@ import yaml
 from lab import bench as benches, fleet as lab_fleet, image
 from tests.integration.conftest import CHECKOUT, Play
 
-# Other tests cover parts of this: tests/fleet (one host builds, all install), tests/playbooks/test_build.py (the choice
-# of the builder), and tests/integration/test_python_env.py (a wheel with another sha256). This file covers the rest.
+# Other tests cover parts of this: tests/fleet (one host builds, all install and pull), tests/unit/plugins/filter/
+# test_builder.py (the choice of the builder), and test_hostile_builder.py (a wheel with another sha256).
 pytestmark = pytest.mark.long
 
 HOSTS = ["spark01", "spark02", "spark03"]
-WHEELHOUSE = "/opt/sparkforge/wheelhouse"
 
 
 @dataclass
@@ -109,15 +108,6 @@ def after_the_site(site: Play) -> None:
     """Each test starts with a fleet of which two hosts are provisioned."""
 
 
-def test_one_host_compiles_and_both_run_the_same(fleet: Fleet, site: Play) -> None:
-    assert len(fleet.built("spark01")) == 1
-    assert fleet.built("spark02") == []
-    assert "spark01 builds for debian13-" in site.text
-    assert fleet.current("spark01") == fleet.current("spark02") != ""
-    # Without a URL, the wheels pass through the controller.
-    assert len(fleet.cached_wheels()) == 1
-
-
 def test_with_a_limit_nothing_is_compiled_if_a_manifest_exists(fleet: Fleet) -> None:
     before = fleet.run("build", limit="spark02").succeeded()
     assert "spark02 builds nothing: spark01 built lab-fleet" in before.text
@@ -130,33 +120,6 @@ def test_with_a_limit_nothing_is_compiled_if_a_manifest_exists(fleet: Fleet) -> 
     assert "spark03 builds nothing: spark01 built lab-fleet" in play.text
     assert fleet.built("spark03") == []
     assert fleet.cached_wheels() == []
-
-
-def test_deploy_by_itself_also_finds_the_manifest(fleet: Fleet) -> None:
-    fleet.forget()
-    assert fleet.run("deploy", limit="spark02").succeeded().changed == 0
-    # The builder itself installs from its own wheelhouse.
-    fleet.forget()
-    assert fleet.run("deploy", limit="spark01").succeeded().changed == 0
-    assert fleet.cached_wheels() == []
-
-
-def test_later_builder_does_not_repeat_the_build(fleet: Fleet) -> None:
-    with fleet.described(builders=["spark02"]):
-        play = fleet.run("build", limit="spark02,spark03").succeeded()
-    assert "spark02 builds nothing: spark01 built" in play.text
-    assert fleet.built("spark02") == []
-
-
-def test_hosts_pull_and_no_wheel_goes_through_the_controller(fleet: Fleet) -> None:
-    fleet.forget()
-    url = f"http://{fleet.bench.addresses['spark01']}:8629"
-    fleet.run("build", limit="spark01,spark03", sparkforge_wheelhouse_serve=True).succeeded()
-    play = fleet.run("deploy", limit="spark03", sparkforge_wheelhouse_url=url).succeeded()
-    assert play.changed > 0
-    assert fleet.current("spark03") == fleet.current("spark01")
-    assert fleet.cached_wheels() == []
-    assert fleet.built("spark03") == []
 
 
 def test_builders_state_names_manifests_that_nginx_does_not_serve(fleet: Fleet) -> None:

@@ -50,19 +50,6 @@ class Fleet:
         assert (result.returncode != 0) == fails, (result.stdout + result.stderr)[-5000:]
         return " ".join((result.stdout + result.stderr).split()) if fails else result.stdout
 
-    def finds(self) -> Path:
-        """Return a playbook that prints where it looked for a manifest."""
-        roles = [{"role": "sparkforge.dgx_spark.stack"}]
-        role = {"name": "sparkforge.dgx_spark.python_env", "tasks_from": "manifest"}
-        tasks = [
-            {"sparkforge.dgx_spark.spark_info": None},
-            {"ansible.builtin.include_role": role},
-            {"ansible.builtin.debug": {"msg": "FOUND {{ sparkforge_found.tried[0].place }} END"}},
-        ]
-        path = self.path / "finds.yml"
-        path.write_text(yaml.safe_dump([{"hosts": "all", "gather_facts": False, "roles": roles, "tasks": tasks}]))
-        return path
-
     def build(self, *arguments: str, **options: t.Any) -> str:
         return self.run(str(COLLECTION / "playbooks/build.yml"), *arguments, **options)
 
