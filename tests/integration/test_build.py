@@ -4,14 +4,8 @@ The lab serves the sources, which are the trees in tests/upstream. Only inventor
 tests run natively in `make test`, and on ARM64 in `make test-long`.
 """
 
-import json
-import os
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 import yaml
@@ -184,40 +178,6 @@ def test_the_compute_library_is_installed_where_onednn_looks_for_it(site: Site) 
     assert site.host.execute(f"cd {result['prefix']} && ls lib arm_compute half").split() == [
         "arm_compute:", "graph.h", "half:", "half.hpp", "lib:", "libarm_compute.a", "libarm_compute_graph.a",
     ]  # fmt: skip
-
-
-@pytest.mark.long
-def test_build_survives_a_lost_connection(site: Site) -> None:
-    """The controller is killed while PyTorch compiles; the next run follows the same build until it completes."""
-    unit = {**VARIABLES["pytorch_unit"], "environment": {"FIXTURE_WEIGHT": "1"}}
-    extra = {"verify_report_directory": str(site.host.reports), **VARIABLES, "pytorch_unit": unit}
-    command = [
-        str(Path(sys.executable).parent / "ansible-playbook"), "-i", str(site.host.inventory / "lab.yml"),
-        str(CHECKOUT / "playbooks/build.yml"), "-l", site.host.name, "-e", json.dumps(extra),
-    ]  # fmt: skip
-    with open(os.devnull, "w") as devnull:
-        controller = subprocess.Popen(command, cwd=CHECKOUT, env=site.host.environment, stdout=devnull, stderr=devnull,
-                                      stdin=subprocess.DEVNULL, start_new_session=True)  # fmt: skip
-        while not any(item["state"].get("phase") == "build" and item["name"] == "pytorch"
-                      for item in site.info()["running"]):  # fmt: skip
-            assert controller.poll() is None
-            time.sleep(0.5)
-        os.killpg(controller.pid, 9)
-        controller.wait()
-    running = site.info()["running"]
-    assert [item["name"] for item in running] == ["pytorch"]
-    fingerprint = running[0]["fingerprint"]
-    site.run("build", pytorch_unit=unit).succeeded()
-    receipt = next(item for item in site.info()["receipts"] if item["fingerprint"] == fingerprint)
-    assert receipt["attempts"] == 1
-
-
-@pytest.mark.long
-def test_a_source_that_needs_a_patch_fails_with_the_cause_without_it(site: Site) -> None:
-    unit = {**VARIABLES["pytorch_unit"], "patches": []}
-    play = site.run("build", pytorch_unit=unit).failed()
-    assert "uint32_t" in play.text
-    assert "/var/log/sparkforge/pytorch-" in play.text
 
 
 @pytest.mark.long

@@ -139,14 +139,6 @@ def test_a_key_that_is_not_pinned_is_refused_before_anything_is_written(apt, key
     assert files(apt) == {}
 
 
-@pytest.mark.parametrize("lacks", ["key_url", "key_fingerprint"])
-def test_a_source_without_a_key_and_its_fingerprint_is_not_added(apt, key, lacks: str):
-    with pytest.raises(SparkforgeError, match="no key is") as raised:
-        source(apt, key, **{lacks: None}).present()
-    assert raised.value.remedy and apt.updated == []
-    assert not list(Path(_apt_source.SOURCES).iterdir()) + list(Path(_apt_source.KEYRINGS).iterdir())
-
-
 def test_without_gpg_nothing_is_written_and_check_mode_succeeds(apt, key, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(openpgp.shutil, "which", lambda _name: None)
     assert source(apt, key, check_mode=True).present()["changed"]

@@ -644,18 +644,6 @@ def test_credentials_reach_their_server_and_nothing_else(host: Host, index: Inde
     assert not host.succeed(credentials=[entry], **index.options)["changed"]
 
 
-def test_invocation_in_the_result_has_no_password_of_a_url(host: Host) -> None:
-    """With -vvv Ansible shows a result's invocation, which contains the options."""
-    result = host.run(
-        check=True,
-        requirements=[pin(write_wheel(host.links, "tiny"))],
-        index_url="https://user:of%2Bindex@127.0.0.1:1/simple/",
-        find_links=[f"file://{host.links}", "https://user:of-links@127.0.0.1:1/wheels/"],
-    )
-    output = json.dumps(result)
-    assert "127.0.0.1:1/simple/" in output and "of-links" not in output and "of%2Bindex" not in output
-
-
 def big_wheel(directory: pathlib.Path, size: int) -> pathlib.Path:
     """Write a wheel with an uncompressed file of zeros."""
     path = write_wheel(directory, "big")

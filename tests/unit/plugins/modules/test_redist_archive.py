@@ -282,21 +282,6 @@ def test_an_archive_with_a_wrong_sha256_is_refused(host: Host) -> None:
     assert f"expected {host.cudss['sha256']}." in result["cause"]
 
 
-def test_a_truncated_download_is_refused_with_its_numbers(host: Host) -> None:
-    path = next(path for path in host.server.files if "libcudss-linux-sbsa-0.8.0.10" in path)
-    host.server.etags = False
-    host.server.cuts[path] = [100] * 9
-    result = refusal(host)
-    assert f"truncated: 100 of {len(host.server.files[path])} bytes" in result["cause"]
-
-
-def test_a_download_that_breaks_once_is_resumed(host: Host) -> None:
-    path = next(path for path in host.server.files if "libcudss-linux-sbsa-0.8.0.10" in path)
-    host.server.cuts[path] = [100]
-    assert host.call()["changed"] is True
-    assert (path, "bytes=100-") in host.server.requests
-
-
 def test_a_bad_archive_prevents_the_installation_of_the_others_of_the_call(host: Host) -> None:
     bad = host.publish_content(b"no archive")
     assert "not a tar archive" in refusal(host, archives=[host.nvpl, bad])["cause"]
@@ -335,8 +320,6 @@ def test_unpublished_archives_are_refused_with_the_published_ones(
     [
         (b"<!DOCTYPE html><html>Sign in</html>", "HTML page"),
         (b"{ not json", "is not JSON"),
-        (b"[" * 100_000, "is not JSON"),
-        (b"\xff\xfe", "is not JSON"),
         (b"[1]", "JSON object"),
         (b"{}", "has no component libcudss; it has none"),
     ],
@@ -345,15 +328,6 @@ def test_an_invalid_manifest_is_refused(host: Host, body: bytes, message: str) -
     host.server.files["/compute/cudss/redist/redistrib_0.8.0.json"] = body
     assert message in refusal(host)["cause"]
     assert requested_archives(host) == []
-
-
-@pytest.mark.parametrize(
-    ("bad", "message"),
-    [(member(f"{TOP}/../../evil"), "leaves the archive"), (member("other/file"), "one top-level directory")],
-)
-def test_an_archive_with_members_outside_its_directory_is_refused(host: Host, bad: t.Any, message: str) -> None:
-    pinned = host.publish_content(archive(TOP, "libcudss.so.0", "0.8.0.10", extra=[(bad, b"")]))
-    assert message in refusal(host, archives=[pinned])["cause"]
 
 
 def test_an_archive_without_the_pinned_soname_is_refused_with_its_sonames(host: Host) -> None:

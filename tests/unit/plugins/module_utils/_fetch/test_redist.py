@@ -129,20 +129,6 @@ def test_deep_staging_directory_of_killed_run_is_removed(bench: Bench) -> None:
     assert os.listdir(bench.path / "prefix") == ["one"]
 
 
-def test_version_named_current_is_refused(bench: Bench) -> None:
-    bench.publish()
-    bench.redist().present()
-    bench.publish(version="current", release="2")
-    bench.entries[0]["variant"] = ""
-    manifest = bench.path / "mirror/compute/one/redist/redistrib_2.json"
-    described = json.loads(manifest.read_text())
-    described["one"]["linux-sbsa"] = described["one"]["linux-sbsa"]["cuda13"]
-    manifest.write_text(json.dumps(described))
-    with pytest.raises(SparkforgeError, match="gives one the version 'current'"):
-        bench.redist().present()
-    assert os.readlink(bench.path / "prefix/one/current") == "1.0-cuda13"
-
-
 @pytest.mark.parametrize("target", ["..", ".", "../..", "current", "../other", "{bench}/outside"])
 def test_edited_link_does_not_decide_removal(bench: Bench, target: str) -> None:
     bench.publish()
