@@ -100,10 +100,24 @@ source = vllm-project/vllm#19703
 [ray-exception]
 keys = ray.exceptions.
 pattern = ray\.exceptions\.(?P<kind>(?!ActorDied|RayTask|RayActor|OutOfMemory)\w+)(?:: (?P<why>[^\n]{2,240}))?
+values =
+    advice of kind: RuntimeEnv => Read /tmp/ray/session_latest/logs/runtime_env_setup-*.log on that host: its
+    + packages or working directory could not be downloaded
+    advice of kind: GetTimeout => Check whether the task still runs or waits for a resource (ray status, ray list
+    + tasks), and raise the timeout of ray.get
+    advice of kind: ObjectStoreFull => Start Ray with a larger --object-store-memory and /dev/shm (--shm-size=16g),
+    + and pass fewer large objects
+    advice of kind: (?:Object|Owner|Node|LocalRaylet|WorkerCrashed|ActorUnavailable|RayChannel|Rpc) => Find out on
+    + the lost host what ended the process (journalctl -k | grep -i oom, /tmp/ray/session_latest/logs/raylet.out),
+    + and check that the hosts reach each other on all ports (ufw)
+    advice of kind: .*Unschedulable => Compare the resources that it requests with ray status: the cluster lacks a
+    + host, GPU or label
+    advice of kind: RaySystem => Run one release of Ray, Python and the program's packages on all hosts: one could
+    + not read what another sent
+    advice of kind: . => Read that worker's own log in /tmp/ray/session_latest/logs
 cause = Ray could not finish a task ({kind})[: {why}].
-remedy = Look at that host's /tmp/ray/session_latest/logs (of RuntimeEnvSetupError runtime_env_setup-*.log) and at Out
-    of memory (journalctl -k), compare what it asks for with ray status, and run one release of Ray and Python on all
-    hosts.
+remedy = {advice}.
+source = https://docs.ray.io/en/latest/ray-core/api/exceptions.html
 
 [ray-worker-died]
 keys =
@@ -979,18 +993,23 @@ remedy = {advice}; if the message names no setting of yours, it is a fault of th
 
 [llamacpp-not-loaded]
 keys =
-    : failed to load model
-    create context with model
+    : failed to load model '
+    : failed to load model, '
+    failed to create context with model
     unable to load model
-    model loading error
+    due to model loading error
     load_model: failed to load
+    is not compatible with the target model
+    failed to load lora adapter
     LLAMA ERROR:
 pattern =
-    (failed to load model,? '[^\n]{0,160}|failed to create context with model|error: unable to load model|exiting due
-    + to model loading error|load_model: failed to load [^\n]{0,160}|LLAMA ERROR: failed to load[^\n]{0,100})
-cause = llama.cpp could not load a model ({found}); a line before this says why.
-remedy = Read the lines from llama_model_load on: mostly the file is not complete, newer than this llama.cpp, or
-    memory is short (-c).
+    (failed to load model,? '[^\n]{0,160}|failed to create context with model|error: unable to load model|exiting
+    + due to model loading error|load_model: failed to load [^\n]{0,160}|draft model [^\n]{0,120}is not compatible
+    + with the target model|failed to load lora adapter[^\n]{0,120}|LLAMA ERROR: failed to load[^\n]{0,100})
+cause = llama.cpp could not load a model ({found}); a line before this one has the reason.
+remedy = Read the lines from llama_model_load on (with -lv 4 there are more): usually the file is missing or
+    incomplete, the model is newer than this llama.cpp, or memory is low (-c, -ngl, --n-cpu-moe); a draft, LoRA or
+    mmproj file must be of the same model.
 
 [cpp-exception]
 keys = terminate called after throwing
@@ -1049,20 +1068,57 @@ source = vllm-project/vllm#8447
 keys =
     CUDA error:
     CUDA driver error:
-pattern = CUDA (?:driver )?error: (?P<why>(?!out of mem)[a-z][^\n]{3,160})
+pattern = CUDA (?:driver )?error: (?P<why>(?!out of mem)[A-Za-z](?!UBLAS)[^\n]{3,160})
 unless = user:
 values =
-    advice of why: (?:init|driver shut) => Start workers by spawn (VLLM_WORKER_MULTIPROC_METHOD=spawn), as a forked
-    + process cannot use the GPU
-    advice of why: (?:.*pointer|part or|invalid arg) => Leave out allocators of others (expandable_segments, Mooncake,
-    + NIXL, sleep mode)
-    advice of why: .*(?:PTX|stub) => Start the container with --gpus all and no stubs on LD_LIBRARY_PATH, and take a
-    + build with code for 12.1
-    advice of why: peer => Set NCCL_P2P_DISABLE=1
-    advice of why: .*captur => Start without graphs (--enforce-eager, --disable-cuda-graph)
-    advice of why: . => Run it with CUDA_LAUNCH_BLOCKING=1 to see the call, and choose another backend for that kernel
-    + or a release with code for 12.1
-cause = CUDA reports: {why}.
+    what of why: initialization|driver shutting => CUDA was used before it started or after it ended: perhaps in a
+    + process forked from one that had used the GPU, in a thread that outlived the program, or without a driver
+    what of why: invalid device pointer|pointer does not|part or all|resource already|driver error => the call names
+    + memory that this process does not own: already freed, or of another process or allocator
+    what of why: invalid device symbol|function not|shared object symbol => the library has no such function for
+    + this GPU, or parts of two CUDA releases are loaded
+    what of why: CUDA driver is a stub => the stub of libcuda was loaded instead of the driver's library
+    what of why: device doesn't have => a virtual GPU has no licence
+    what of why: invalid device context|the operation cannot|cannot set while => another library of the process
+    + created or destroyed the context
+    what of why: uncorrectable NVLink => a link between GPUs failed
+    what of why: exclusive-thread => another process uses the GPU exclusively
+    what of why: a PTX JIT|PTX JIT => the driver's PTX compiler is missing or failed
+    what of why: file not found|OS call => a file or device of the system is missing
+    what of why: device not ready => work in another stream had not finished
+    what of why: peer => direct access between GPUs was set up wrongly
+    what of why: hardware stack|invalid program|tensor memory|contained|fatal => a kernel failed on the GPU
+    what of why: too many blocks => the kernel needs more blocks at once than this GPU can run (a GB10 has 48
+    + multiprocessors)
+    what of why: .*cluster => the kernel uses clusters of blocks in a way that only data-centre GPUs support
+    what of why: operation not permitted$ => the driver refuses the call, as during the capture of a graph, in a
+    + container without the permission, or under MPS
+    what of why: Mps|MPS => the MPS daemon does not serve this process
+    what of why: unrecognized => the program's CUDA is older than the driver's error, or two CUDA runtimes are loaded
+    what of why: .*(?:captur|graph) => a call that CUDA graphs do not allow was made during a capture
+    what of why: . => the program's call does not fit this GPU or driver
+    advice of why: initialization|driver shutting => Start workers with spawn (VLLM_WORKER_MULTIPROC_METHOD=spawn,
+    + mp.set_start_method), check that nvidia-smi works where the program runs, and look further up in the log for
+    + the error that ended it
+    advice of why: CUDA driver is a stub => Remove the stubs directory from LD_LIBRARY_PATH, and start a container
+    + with --gpus all
+    advice of why: a PTX JIT|PTX JIT => Start the container with --gpus all and
+    + NVIDIA_DRIVER_CAPABILITIES=compute,utility, so that it has the driver's libnvidia-ptxjitcompiler.so.1, and use
+    + a build with code for 12.0 or 12.1
+    advice of why: exclusive-thread => Reset the GPU's mode (sudo nvidia-smi -c DEFAULT), or end the other process
+    advice of why: peer => Set NCCL_P2P_DISABLE=1, or let each process see one GPU (CUDA_VISIBLE_DEVICES)
+    advice of why: Mps|MPS => Stop it (echo quit | nvidia-cuda-mps-control), start it again for this account, or
+    + unset CUDA_MPS_PIPE_DIRECTORY
+    advice of why: .*(?:captur|graph) => Start without graphs to see the first error (--enforce-eager of vLLM,
+    + --disable-cuda-graph of SGLang)
+    advice of why: invalid device pointer|pointer does not|part or all|resource already|driver error => Leave out
+    + other allocators and the transfer of memory between processes (expandable_segments, symmetric memory,
+    + Mooncake, NIXL), and use one release of each on both sides
+    advice of why: hardware stack|invalid program|tensor memory|contained|fatal|too many|.*cluster => Choose another
+    + backend for that kernel, or a release with code for 12.1; CUDA_LAUNCH_BLOCKING=1 shows which kernel it is
+    advice of why: . => Check that only one CUDA 13 is loaded (pip list | grep nvidia, LD_LIBRARY_PATH) and that
+    + nvidia-smi works where the program runs; CUDA_LAUNCH_BLOCKING=1 shows the call
+cause = CUDA reports {why}: {what}.
 remedy = {advice}.
 source = https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html
 

@@ -404,30 +404,53 @@ source = ollama/ollama#12634
 [ollama-refused]
 keys =
     no FROM line
+    no Modelfile or safetensors files
     unsupported quantization type
     not in GGUF format
+    'from' or 'files' was specified
+    only one adapter is currently
     unsupported content type
-    vocabulary is larger than
-    suitable llama servers
-    in available servers map
-    memory layout cannot be
-    process no longer running
-    by your version of Ollama
+    vocabulary is larger than expected
+    invalid digest format
+    no suitable llama servers
+    not listed in available servers
+    memory layout cannot be allocated
+    runner process no longer running
+    not supported by your version of Ollama
+    unauthorized: access denied
     see the ollama server logs
+    are not yet supported
     Error: couldn't find '
     Error: unknown type
     invalid model name
+    maximum pending requests exceeded
 pattern =
-    (?:Error: |error=")(?P<why>[^\n]{0,60}?(?:no FROM line|unsupported (?:quantization|content) type|not in GGUF
-    + format|vocabulary is larger|llama servers found|available servers map|memory layout|no longer running|by your
-    + version|server logs|couldn't find '|unknown type|invalid model name)[^\n]{0,120})
+    (?:Error: |error=")(?P<why>[^\n]{0,60}?(?:no FROM line|no Modelfile or safetensors files found|unsupported
+    + quantization type|supplied file was not in GGUF format|neither 'from' or 'files' was specified|only one
+    + adapter is currently supported|unsupported content type|vocabulary is larger than expected|invalid digest
+    + format|no suitable llama servers found|server \S* ?not listed in available servers map|memory layout cannot be
+    + allocated|llama runner process no longer running|not supported by your version of Ollama|unauthorized: access
+    + denied|see the ollama server logs|Models based on '?[^'\n]+ are not yet supported|couldn't find
+    + '[^\n]+|unknown type$|invalid model name|maximum pending requests exceeded)[^\n]{0,120})
 values =
-    advice of why: .*servers => Install it again by its script, and see that TMPDIR is not full
-    advice of why: .*(?:longer running|server logs) => Read the server's lines at that time (journalctl -u ollama -e)
-    advice of why: .*(?:layout|pending) => Leave more memory free, and lower OLLAMA_CONTEXT_LENGTH
-    advice of why: . => Write FROM with the path of a complete GGUF file (by convert_hf_to_gguf.py of llama.cpp) or of
-    + a directory with safetensors, take q8_0 or q4_K_M, check the name, and update Ollama
-cause = Ollama refuses it: {why}.
+    advice of why: .*(?:servers found|servers map) => Install Ollama again with its script: the directory of its
+    + runners (lib/ollama) is missing, cannot be unpacked (TMPDIR full or noexec, df -h /tmp) or belongs to another
+    + release
+    advice of why: .*(?:memory layout) => Leave more memory free, and lower OLLAMA_CONTEXT_LENGTH and
+    + OLLAMA_NUM_PARALLEL
+    advice of why: .*(?:no longer running|server logs) => Read the server's lines at that time (journalctl -u ollama
+    + -e, docker logs): they contain the runner's own error
+    advice of why: .*your version => Update Ollama
+    advice of why: .*pending requests => Wait, or raise OLLAMA_MAX_QUEUE and OLLAMA_NUM_PARALLEL
+    advice of why: .*unauthorized => Correct the name, and sign in (ollama signin) for a private model
+    advice of why: .*(?:vocabulary|Models based on|content type) => Convert the model with llama.cpp's
+    + convert_hf_to_gguf.py, and name the GGUF file in FROM
+    advice of why: .*quantization type => Use one of its types (q8_0, q4_K_M, q4_K_S), from a model in F16 or F32
+    advice of why: .*(?:FROM|Modelfile|'from'|couldn't find|unknown type|GGUF format) => Write FROM with a model's
+    + name or the path of a complete GGUF file (relative to the Modelfile) or of a directory with safetensors and
+    + config.json, and give the Modelfile with -f
+    advice of why: . => Correct the name or the Modelfile: a name has the form [HOST/][OWNER/]NAME[:TAG]
+cause = Ollama refuses the request: {why}.
 remedy = {advice}.
 source = ollama/ollama#9004
 
@@ -603,21 +626,35 @@ keys =
     queue.Empty
 pattern =
     ^\W*(?P<why>(?:(?:Index|UnboundLocal|ZeroDivision|Overflow|Recursion|Key)Error: |TypeError: [^\n]{0,80}?(?:takes
-    + \d+ positional|got multiple values|is not (?:subscriptable|iterable|callable)|unsupported operand|not supported
-    + between|unhashable|JSON serializable|pickle)|ValueError: (?:too many|not enough) values|ValueError: \w+\(\)
-    + [^\n]{0,20}empty|AttributeError: '(?:str|list|dict|int|float|tuple|bool|bytes|function)' object|RuntimeError:
-    + (?:dictionary changed|generator raised|Already borrowed)|(?:StopIteration|_?queue\.Empty|NotImplementedError)$)[
-    +^\n]*)$(?!\s*(?:During handling of the above|The above exception was))
+    + \d+ positional|got multiple values|is not (?:subscriptable|iterable|callable)|unsupported operand|not
+    + supported between|unhashable|JSON serializable|pickle)|ValueError: (?:too many|not enough) values|ValueError:
+    + \w+\(\) [^\n]{0,20}empty|AttributeError: '(?:str|list|dict|int|float|tuple|bool|bytes|function)'
+    + object|RuntimeError: (?:dictionary changed|generator raised|Already
+    + borrowed)|(?:StopIteration|_?queue\.Empty|NotImplementedError)$)[^\n]*)$(?!\s*(?:During handling of the
+    + above|The above exception was))
 uncertain = yes
 values =
-    what of why: KeyError => a name is not there
-    what of why: IndexError: _Map => a compiled package has no kernel for this size or type
-    what of why: _?queue => another process gave nothing in time
-    what of why: . => a value, number of values or case that it did not expect
-    advice of why: KeyError.*(?:weight|scale|bias|layers|embed) => Take the release that the model's page names, as
-    + the file of weights has other names than this one expects
-    advice of why: . => Compare the input at the traceback's last line (config.json, an option, a file) with what this
-    + release expects, and install the versions that the program pins
+    what of why: KeyError => it looks up a name that does not exist
+    what of why: IndexError: _Map_base => a compiled package has no kernel for this size, type or GPU
+    what of why: IndexError => a list or tensor is shorter than expected
+    what of why: UnboundLocal => the program does not handle this case
+    what of why: ZeroDivision => a number is 0 (perhaps nothing was counted, read or measured)
+    what of why: Overflow => a number is too large
+    what of why: Recursion => a function calls itself without end, as for objects that refer to each other
+    what of why: ValueError => the number of values is not the expected one
+    what of why: .*pickle => an object cannot be passed to another process
+    what of why: RuntimeError => two threads use one object at once
+    what of why: StopIteration => it searches for something that does not exist (a file, a device, a next element)
+    what of why: _?queue => another process sent nothing in time: it hangs or has exited
+    what of why: NotImpl => this class or release does not implement the operation
+    what of why: . => a value has another type than expected
+    advice of why: KeyError.*(?:weight|scale|bias|layers|lm_head|embed) => The file of weights has other names than
+    + this release expects: use the release that the model's page names, or another quantization of the model
+    advice of why: .*pickle => Start workers with fork, or move that object to the top level of the module
+    advice of why: RuntimeError => Send it one request at a time, or give each thread an object of its own
+    advice of why: . => Compare the input at the traceback's last line (a field of config.json or of a file, an
+    + option, an answer of another program) with what this release expects; install the versions that the program
+    + pins, because usually a newer package has changed it
 cause = The program fails with {why}: {what}.
 remedy = {advice}.
 
@@ -640,13 +677,28 @@ pattern =
     ResponseError: (?P<why5>[^\n]{1,200}?) \(status code: (?P<status5>[45]\d\d)
 unless = huggingface\.co|hf\.co|pypi\.org|github|nvidia\.com
 values =
-    advice of why: .*load_lora => Start vLLM with VLLM_ALLOW_RUNTIME_LORA_UPDATING=True
-    advice of status: 4(?:00|22) => Change what the message names in the request
-    advice of status: 40[13] => Give the client the key of that server (--api-key)
-    advice of status: 40[45] => Correct the address (base_url ends in /v1 for clients of OpenAI), and ask for a model
-    + that /v1/models lists
-    advice of status: 4 => Send fewer or shorter requests at once
-    advice of status: . => Wait until /health answers, and read the server's own log at that time
+    advice of why: .*(?:[Ll]oading model|unavailable_error) => Wait until the model is loaded (until /health answers
+    + with 200)
+    advice of why: .*(?:[Mm]odel|model_not_found).{0,80}(?:not exist|not found) => Ask for a name that /v1/models
+    + lists (--served-model-name), or pull the model first
+    advice of why: .*(?:audio|transcription) => Start a server with this path and an audio model, or correct the address
+    advice of why: .*load_lora_adapter => Start vLLM with --enable-lora and VLLM_ALLOW_RUNTIME_LORA_UPDATING=True
+    advice of why: .*/v1/(?:embeddings|score|rerank|pooling) => Start the server for a model of that kind (--runner
+    + pooling of vLLM, --is-embedding of SGLang, --embeddings of llama.cpp)
+    advice of why: .*/api/(?:chat|generate|tags|embed|show) => That is a path of Ollama, but the server is not
+    + Ollama: use its /v1, or Ollama's port 11434
+    advice of status: 400 => Change what the message names in the request (a field or value that this server or
+    + model does not accept); the server's log contains the complete message
+    advice of status: 40[13] => Give the client the key of that server (--api-key), and bypass any proxy
+    advice of status: 40[45] => Correct the address (base_url ends in /v1 for clients of OpenAI, and not for those
+    + of Ollama), and ask for a model that /v1/models lists
+    advice of status: 413 => Send less at once, or raise the limit of the proxy in front of it (client_max_body_size
+    + of nginx)
+    advice of status: 422 => Add or correct the field of the request that detail names
+    advice of status: 429 => Send fewer requests at once, or log in to the service that limits them
+    advice of status: 50[234] => Wait until the server answers /health, and check in its log that it has not exited
+    + or hung; raise the timeout of the proxy in front of it
+    advice of status: . => Read the server's own log at that time: it contains the error
 cause = The server answers a request with the status {status}[: {why}].
 remedy = {advice}.
 source = murtaza-nasir/speakr#8

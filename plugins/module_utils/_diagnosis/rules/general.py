@@ -617,15 +617,23 @@ remedy = Mount it (mount -t tmpfs tmpfs /dev/shm; for a container docker run --s
 source = conda/conda#8297
 
 [elastic-signal]
-keys = got signal:
-pattern = SignalException: Process \d+ got signal: (?P<number>\d+)
+keys =
+    got signal:
+    Received Signals.
+pattern =
+    SignalException: Process \d+ got signal: (?P<number1>\d+)
+    Received Signals\.SIG\w+: (?P<number2>\d+)
 uncertain = yes
 values =
-    what of number: 1$ => the terminal was closed; start torchrun in tmux, because nohup does not protect it from
-    + that signal
-    what of number: . => a scheduler, a stopping container or another rank's launcher sent the signal; read their logs
-cause = torchrun was ended by signal {number}.
-remedy = Usually {what}.
+    what of number: 1$ => its terminal was closed
+    what of number: 2$ => someone pressed Ctrl-C
+    what of number: 15$ => a scheduler, a stopping container, a time limit or another rank's launcher ended it
+    what of number: . => another program sent it
+    advice of number: 1$ => Start it in tmux, because nohup does not protect torchrun from that signal
+    advice of number: . => Look at that time in the journal and in the scheduler's log, and at the other ranks for
+    + an earlier error
+cause = torchrun was ended by signal {number}: {what}.
+remedy = {advice}.
 source = keyu-tian/SparK#19
 
 [c10d-group-twice]

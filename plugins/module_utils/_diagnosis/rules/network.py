@@ -436,12 +436,19 @@ keys =
     No connection adapters were found
     No scheme supplied
     is missing an 'http://'
+    Illegal header value b'Bearer
 pattern =
-    (No connection adapters were found for '[^'\n]*')
-    (Invalid URL '[^'\n]*': No scheme supplied)
-    (Request URL is missing an 'http://)
-cause = The server's URL is incomplete: {found}.
-remedy = Write it with http:// in front and without quotation marks (http://HOST:PORT/v1); perhaps the option or
-    variable with the URL is empty.
+    No connection adapters were found for '(?P<url1>[^'\n]*)'
+    Invalid URL '(?P<url2>[^'\n]*)': No scheme supplied
+    (?P<url3>Request URL is missing an 'http://)
+    (?P<key>Illegal header value b'Bearer)
+values =
+    what of url: . => The server's URL is incomplete
+    what of key: . => The key that the client sends is empty or contains a line end
+    advice of url: . => Write it with http:// in front and without quotation marks or spaces (http://HOST:PORT/v1);
+    + perhaps the option, setting or environment variable is empty
+    advice of key: . => Set it to a single word (any text if the server has no key), such as OPENAI_API_KEY=none
+cause = {what}[: {url}].
+remedy = {advice}.
 source = https://requests.readthedocs.io/en/latest/api/#requests.exceptions.MissingSchema
 """

@@ -455,11 +455,15 @@ keys =
     ailed to run update on reboot
     CapsuleApp: failed
     Could not apply capsule
+    failed to wait for detach
+    OnlyTrusted=false
+    failed to update bootorder
     but shim isn't installed
     ESP partition or a ESP
     requires AC power
     Battery level is too low
     No detected devices
+    in legacy BIOS mode
     No upgrades for device
     sufficient space, required
     Failed to obtain auth
@@ -473,9 +477,10 @@ keys =
     failed to write data to efivarfs
     when not on AC power
 pattern =
-    (?P<why12>(?:Could not apply capsules?(?: update)?: [\w ]+|shim isn't installed|ESP partition or a ESP mount point
-    + not found|requires AC power|Battery level is too low|No detected devices|No upgrades for device|does not have
-    + sufficient space, required [\d. MB]+))
+    (?P<why12>(?:Could not apply capsules?(?: update)?: [\w ]+|failed to wait for detach[\w ]*|firmware signature
+    + missing or not trusted|failed to update bootorder|shim isn't installed|ESP partition or a ESP mount point not
+    + found|requires AC power|Battery level is too low|No detected devices|can not be updated in legacy BIOS mode|No
+    + upgrades for device|does not have sufficient space, required [\d. MB]+))
     (?P<why10>Failed to obtain auth[^\n]*)
     (?P<why11>No updatable devices)
     (?P<why9>Failed to download metadata for \w+)
@@ -488,30 +493,34 @@ pattern =
     (?P<why4>UEFI capsule updates not available)
     (?P<why5>[Ff]ailed to run update on reboot|CapsuleApp: failed to update)
 values =
-    advice of why: Could => The firmware itself refused the capsule at the start: see that the boot entry Linux
-    + Firmware Updater and the EFI partition (fwupdx64.efi, fwupdaa64.efi) are there and not full, run the vendor's
-    + own updater or its EFI shell, and clear old entries (efibootmgr)
+    advice of why: Could => The firmware itself refused the capsule at boot: check that the boot entry Linux
+    + Firmware Updater exists, and that the EFI partition has fwupdaa64.efi (fwupdx64.efi) and free space, run the
+    + vendor's own updater or its EFI shell, and clear old entries (efibootmgr)
+    advice of why: failed to wait => Plug the device into the host itself, without a hub, and repeat
+    advice of why: firmware sig => Use the firmware from the vendor's own remote (fwupdmgr get-remotes, refresh),
+    + because this file is not signed
+    advice of why: failed to update => Boot in UEFI mode with efivarfs mounted and writable; see efibootmgr -v
     advice of why: shim => Install shim-signed and grub's signed package (sudo apt install --reinstall shim-signed),
-    + or switch Secure Boot off for the update
-    advice of why: ESP|does => Mount the EFI partition (/boot/efi) and free it (old kernels' or Windows' capsules), or
-    + name it: fwupdmgr --esp-path, EspLocation in fwupd.conf
+    + or disable Secure Boot for the update
+    advice of why: ESP|does => Mount the EFI partition (/boot/efi) and free it (old kernels' or Windows' capsules),
+    + or name it: fwupdmgr --esp-path, EspLocation in fwupd.conf
     advice of why: (?:req|Batt) => Connect the power supply, and try again
-    advice of why: No (?:det|upg) => Nothing is to be done: there is no newer firmware, or no device that fwupd knows
-    advice of why: Failed to obtain => Run it with sudo: over ssh nobody can be asked for the password
-    advice of why: No updatable => There is nothing for it to do: fwupdmgr get-devices lists what it sees, and the
-    + vendor's own updater (DGX Dashboard) brings the rest
+    advice of why: No (?:det|upg) => Nothing needs to be done: there is no newer firmware, or no device that fwupd knows
+    advice of why: can not => Boot the host in UEFI mode
+    advice of why: Failed to obtain => Run it with sudo: over ssh, polkit cannot ask for the password
+    advice of why: No updatable => Nothing needs to be done: fwupdmgr get-devices lists the devices, and the
+    + vendor's own updater (DGX Dashboard) updates the others
     advice of why: Failed to download => Check the network and the proxy (curl -I https://cdn.fwupd.org), then sudo
     + fwupdmgr refresh --force
     advice of why: Failed => Mount the EFI partition (sudo mount /boot/efi; it must be in /etc/fstab), and restart fwupd
-    advice of why: failed to write => The store of UEFI variables is full: restart the host, remove old dumps (sudo rm
-    + /sys/firmware/efi/efivars/dump-*, where they are), and try again
-    advice of why: org => Start fwupd (systemctl start fwupd), or install it; a container has none
-    advice of why: Blocked => Upgrade shim and grub first (apt full-upgrade), and remove that old file if nothing boots
-    + from it
+    advice of why: failed to write => The store of UEFI variables is full: restart the host, remove old dumps (sudo
+    + rm /sys/firmware/efi/efivars/dump-*), and try again
+    advice of why: org => Start fwupd (systemctl start fwupd), or install it; a container does not run it
+    advice of why: Blocked => Upgrade shim and grub first (apt full-upgrade), and remove that old file if nothing
+    + boots from it
     advice of why: UEFI => Enable capsule updates in the firmware's setup
     advice of why: [Ff]ailed to run|Capsule => Run fwupdmgr get-history, turn the host off and on, and use the
-    + vendor's updater (DGX
-    + Dashboard)
+    + vendor's updater (DGX Dashboard)
     advice of why: . => Connect the power supply that came with the host, and try again
 cause = fwupd could not update the firmware: {why}[ ({file})].
 remedy = {advice}.
@@ -527,39 +536,48 @@ keys =
     Unable to resolve 'UUID
     while setting up superblock
     while trying to open
+    insufficient free space
+    initialize physical volume
     losetup: cannot find
     fallocate failed
 pattern =
     mount: (?P<where>/\S+): (?P<why1>can't find in /etc/fstab|must be superuser to use mount|mount point does not
     + exist|\S+ already mounted or mount point busy|cannot mount \S+ read-only|mount\(2\) system call failed:
-    + [^\n]+|failed to setup loop device|permission denied)
+    + [^\n]+|failed to setup loop device[^\n]*|permission denied|fsconfig[^\n]*failed: [^\n]+|special device [^\n]+)
     mount\.nfs4?: (?P<why2>mount point \S+ does not exist|an incorrect mount option was specified|\S+ is busy or
     + already mounted|Protocol not supported|Operation not permitted|No route to host|Failed to resolve server
-    + [^\n]+|mount system call failed)
+    + [^\n]+|RPC Error|mount system call failed)
     mount\.nfs4?: mount to NFS server '(?P<where3>[^'\n]+)' failed: (?P<why5>[^\n]+)
     umount: (?P<where2>/\S+): (?P<why3>not mounted|must be superuser)
     (?P<why4>refused mount request from \S+ for \S+|Failed to stat /\S+: No such file|RPC: Program not
     + registered|Unable to resolve 'UUID=[^'\n]+'|Device or resource busy while (?:setting up superblock|trying to
-    + open)|cannot find an unused loop device|fallocate failed: Operation not supported)
+    + open)|has insufficient free space|Can't initialize physical volume '[^'\n]+'|cannot find an unused loop
+    + device|fallocate failed: Operation not supported)
 values =
     advice of why: can't => Write it into /etc/fstab, or name both: mount DEVICE DIRECTORY
-    advice of why: must|perm|Oper => Use sudo; a container needs --privileged, and an NFS server may take only ports
-    + below 1024 (insecure in its export)
-    advice of why: mount point|Failed to stat => Make that directory first
-    advice of why: .*(?:busy or|already mounted|not mounted) => See what is mounted (findmnt; lsblk)
+    advice of why: must|perm|Oper => Use sudo; a container needs --privileged, and an NFS server may accept only
+    + ports below 1024 (insecure in its export)
+    advice of why: mount point|Failed to stat => Create that directory first (sudo mkdir -p)
+    advice of why: .*(?:busy or|already mounted|not mounted) => Look up what is mounted (findmnt DIRECTORY; lsblk)
     advice of why: cannot mount|mount\(2\)[^\n]*clean => The file system has errors: unmount it and run fsck on the
     + device
-    advice of why: an inc => Correct the options (vers=4.2, not version=)
-    advice of why: Proto => Give -o vers=3 or vers=4.2, proto=tcp
-    advice of why: No route|Failed to res|RPC E => Reach the server first (ping, its name, its firewall's port 2049);
-    + at boot with _netdev in /etc/fstab
-    advice of why: refused => Name this client in /etc/exports on the server, and run sudo exportfs -ra
+    advice of why: mount\(2\)[^\n]*(?:stale|Stale) => The server exported it again: run umount -f -l, and mount it again
+    advice of why: mount\(2\)|fsconfig|RPC|mount sys => Look for the reason in sudo dmesg | tail and in the server's log
+    advice of why: an inc => Correct the options (man nfs: vers=4.2, not version=)
+    advice of why: Proto => The server does not support that version or transport: use -o vers=3 or vers=4.2, proto=tcp
+    advice of why: No route|Failed to res => Reach the server first (ping; the name in /etc/hosts), also at boot:
+    + _netdev in /etc/fstab
+    advice of why: refused => Name this client's address in /etc/exports on the server, and run sudo exportfs -ra
     advice of why: Unable => Correct /etc/fstab with the UUID that blkid shows
-    advice of why: Device => It is mounted or part of a volume: be sure that it is the right one (lsblk), and unmount it
-    advice of why: fall => Take dd in place of fallocate
-    advice of why: . => See sudo dmesg | tail and, of NFS, the server's services (rpcinfo -p SERVER; systemctl status
-    + nfs-kernel-server)
-cause = The file system[ {where}] cannot be mounted, unmounted or made: {why}.
+    advice of why: Device => It is mounted or part of a volume: unmount it (findmnt, lsblk), but first make sure
+    + that it is the right one
+    advice of why: has => Extend the volume group with a disk (vgextend), or use less space (vgs)
+    advice of why: Can't => The disk has other content: look at it (lsblk -f), and only if it is not needed, wipe it
+    + (sudo wipefs -a)
+    advice of why: fall => Use dd instead of fallocate on this file system
+    advice of why: . => Check that the server's services run (rpcinfo -p SERVER; systemctl status
+    + nfs-kernel-server); a loop device needs losetup -f and a host
+cause = The file system[ {where}] cannot be mounted, unmounted or created: {why}.
 remedy = {advice}.
 source = https://man7.org/linux/man-pages/man8/mount.8.html
 
@@ -716,17 +734,27 @@ keys =
     already exists
     cannot lock /etc/
     is currently used by process
+    passwd:
+    bad minute
+    errors in crontab file
 pattern =
     (?:useradd|adduser|groupadd|addgroup)(?:: fatal)?: (?P<why1>(?:[Tt]he )?(?:user|group) '?[^'\s]+'? already exists)
-    (?:useradd|usermod|userdel|groupadd|groupmod|gpasswd|passwd): (?P<why2>cannot lock /etc/\S+)
+    (?:useradd|usermod|userdel|groupadd|groupmod|groupdel|gpasswd|passwd): (?P<why2>cannot lock /etc/\S+)
     (?:usermod|userdel): (?P<why3>user \S+ is currently used by process \d+)
+    passwd: (?P<why4>Authentication token manipulation error|You may not [^\n]+)
+    (?P<why5>bad (?:minute|hour|day-of-month|command)|errors in crontab file)
 values =
-    advice of why: cannot => Run it as root, end any other such command (pgrep -a user), and remove an old
-    + /etc/*.lock
-    advice of why: user[^\n]*process => Log that account out (loginctl terminate-user NAME), then repeat the command
-    advice of why: . => Use the existing one (usermod -aG GROUP NAME), or choose another name; Ubuntu 24.04's images
-    + have an account ubuntu with the number 1000
-cause = The account was not created or changed: {why}.
+    advice of why: user[^\n]*process => Log that account out and stop its services (loginctl terminate-user NAME),
+    + then repeat the command
+    advice of why: [Tt]he|user|group => Use the existing one (usermod -aG GROUP NAME adds it to a group), or choose
+    + another name; Ubuntu 24.04's images have an account ubuntu with the number 1000
+    advice of why: cannot => Run it as root on a writable disk; if another such command runs or crashed (pgrep -a
+    + user), end it, and remove the old /etc/passwd.lock, shadow.lock, group.lock and gshadow.lock
+    advice of why: Auth => Enter the present password first, or run passwd NAME as root; the root file system must
+    + be writable
+    advice of why: You => Use sudo
+    advice of why: . => A line has five time fields before the command (in /etc/crontab also an account)
+cause = The account or its crontab was not changed: {why}.
 remedy = {advice}.
 source = https://manpages.ubuntu.com/manpages/noble/man8/useradd.8.html
 """
