@@ -172,14 +172,6 @@ def states(site: Fleet) -> dict[str, str]:
     return {host: site.execute(host, script) for host in site.hosts}
 
 
-def test_bad_input_is_refused_and_no_host_changes(site: Fleet) -> None:
-    """The other cases are in tests/unit/plugins/filter/test_waves.py and tests/playbooks/test_rollout.py."""
-    before = states(site)
-    play = site.run("site", sparkforge_waves=[1, "25%"]).failed()
-    assert "never be reached" in play.text
-    assert states(site) == before
-
-
 def test_a_builder_of_another_platform_is_refused(site: Fleet) -> None:
     """The group builders has only hosts of another system, and no host has built the stack yet."""
     builder = site.hosts[-1]

@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 import yaml
-from ansible_collections.sparkforge.dgx_spark.plugins.action.fleet_report import ActionModule, write_fleet
+from ansible_collections.sparkforge.dgx_spark.plugins.action.fleet_report import write_fleet
 from ansible_collections.sparkforge.dgx_spark.plugins.action.verify_report import write_report
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import fleet as _fleet
 
 from tests import example_reports as examples
 from tests.playbooks.run_playbook import run_playbook
-from tests.unit.act import act
 
 COLLECTION = Path(__file__).parents[2]
 PROVEN, FAIL, UNPROVEN = examples.healthy, examples.broken, examples.unproven
@@ -84,25 +83,6 @@ def test_a_run_fails_on_the_hosts_that_are_not_proven_and_shows_all(tmp_path: Pa
         "ok": "proven",
     }
     assert "example" not in (site.reports / "index.html").read_text()
-
-
-@pytest.mark.parametrize(
-    ("verdict", "require", "met"),
-    [
-        (UNPROVEN, "proven", False),
-        (UNPROVEN, "unproven", True),
-        (FAIL, "unproven", False),
-        (None, "unproven", False),
-        (FAIL, "none", True),
-        (None, "none", True),
-    ],
-)
-def test_host_meets_the_requirement_or_the_reason_is_given(
-    tmp_path: Path, verdict: t.Any, require: str, met: bool
-) -> None:
-    site = Site(tmp_path, spark1=verdict)
-    asked = {"directory": str(site.reports), "hosts": ["spark1"], "require": require}
-    assert bool(act(ActionModule, asked)["unmet"]) is not met
 
 
 @pytest.mark.parametrize(("verdict", "tag", "code"), [(PROVEN, "verify", 0), (UNPROVEN, "report", 2)])
