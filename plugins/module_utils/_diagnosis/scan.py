@@ -11,7 +11,6 @@ from __future__ import annotations
 import collections
 import functools
 import itertools
-import re
 import string
 import typing as t
 from dataclasses import dataclass, field, replace
@@ -157,14 +156,6 @@ _SAME_DIGIT = bytes.maketrans(_DIGITS, b"0" * 10)
 # Separates the words of a line: only letters, asterisks and the bytes of other characters than ASCII are part of one.
 _SEPARATED = bytes(byte if byte > 127 or chr(byte) in f"\n*{string.ascii_letters}" else 32 for byte in range(256))
 _TRACEBACK = lines.TRACEBACK.encode()
-# A line that does not end its sentence, and a remedy in the words of the program that failed.
-_OPEN = r"[^\n]*(?:[:,]|\b(?:an?|and|as|by|calling|following|for|from|in|of|or|running|the|to|using|via|with))\n"
-_ADVICE = re.compile(
-    r"\b(?:To (?:work around|fix|resolve|solve|avoid|enable|disable) |(?:[Pp]lease|[Yy]ou (?:can|should|may|could)) "
-    r"(?:also )?(?:install|(?:re-?)?run|set|use|add|pass|specify|(?:up|down)grade|update|(?:reduc|increas|decreas"
-    r"|disabl|enabl)e|(?:try|consider|make sure))\b|(?:[Tt]ry|[Cc]onsider|[Mm]ake sure|Run(?= ['`])|Install an?"
-    rf"|(?:help|hint):) )(?:{_OPEN}\s*\S[^\n]{{3,200}}|(?!{_OPEN})[^\n]{{4,200}}(?:\n ?[a-z][^\n]{{4,200}})?)"
-)
 
 
 @functools.cache
@@ -245,7 +236,7 @@ class _Scan:
         data = data.translate(None, b"\0") if b"\0" in data else data
         end = len(data) - (data.endswith(b"\r") and not is_last)
         data, rest = data[:end], data[end:]
-        if b"#01" in data:
+        if b"#" in data:
             # rsyslog writes a line end in a message as #012, and a tab as #011.
             data = data.replace(b"#012", b"\n\x1e").replace(b"#011", b"\t")
         if b"\r" in data:
@@ -446,7 +437,7 @@ class _Scan:
         if error:
             cause = f"This error is not among the known ones; the first line of it is: {first_error}"
             remedy = "Read the lines around it: the cause may stand above, and later errors are mostly consequences."
-            if advice := _ADVICE.search("\n".join([*error.lines, ""])):
+            if advice := lines.ADVICE.search("\n".join([*error.lines, ""])):
                 remedy = f"The log itself advises: {' '.join(advice[0].split())}"
             return Diagnosis(None, cause, remedy, error.lines, first_error, [], notices, error.line, error.around)
         remedy = "Read its last lines; if it goes no further, find out what ended the program that wrote it."
