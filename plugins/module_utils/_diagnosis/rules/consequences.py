@@ -935,22 +935,45 @@ pattern =
     \A\s*File '(?P<file1>[^'\n]+)', line (?P<line1>\d+), in \S+\n +assert (?P<check1>[^\n]+)\n(?:[
     + ~^]+\n)?AssertionError\s*$
     AssertionError: assert (?P<check2>[^\n]{3,160})
-    \A\s*File '(?:[^'\n]*/)?(?P<file3>(?:(?<=[est]-packages/)(?!torch/|pip/|setuptools/)\w+|vllm|vllm_omni|sglang|tens
-    +orrt_llm|flashinfer|lmdeploy|mooncake|ray/(?:_private|scripts))/[^'\n]+)', line (?P<line3>\d+), in \S+\n(?:
-    + {4}[^\n]*\n){0,12}(?:\w+\.)*(?!(?:OS|IO|File|Permission|Connection|Timeout|Memory|Import|ModuleNotFound|Unicode|
-    +JSON|Syntax|Name|Recursion|Accelerator|OutOfMemory|Dist|HTTP|Hf)\w*(?:Error|Exception):)(?:\w*Error|Exception):
-    + (?P<why3>(?![^\n]*(?:CUDA error|NCCL error|out of memory|root cause|[Ss]tack ?trace|following
-    + code:?$))[^\n]{2,400}?)\.?$(?!\s*(?:During handling of the above|The above exception was))
+    \A\s*File '(?:[^'\n]*/)?(?P<file3>(?:(?<=[est]-packages/)(?!torch/|pip/|setuptools/)\w+|vllm|vllm_omni|sglang
+    +|tensorrt_llm|flashinfer|lmdeploy|mooncake|ray/(?:_private|scripts))/[^'\n]+)', line (?P<line3>\d+), in
+    + \S+\n(?: {4}[^\n]*\n){0,12}(?:\w+\.)*(?!(?:OS|IO|File|Permission|Connection|Timeout|Memory|Import
+    +|ModuleNotFound|Unicode|JSON|Syntax|Name|Recursion|Accelerator|OutOfMemory|Dist|HTTP|Hf)\w*(?:Error
+    +|Exception):)(?:\w*Error|Exception): (?P<why3>(?![^\n]*(?:CUDA error|NCCL error|out of memory|root
+    + cause|[Ss]tack ?trace|following code:?$))[^\n]{2,400}?)\.?$(?!\s*(?:During handling of the above|The above
+    + exception was))
 values =
-    advice of check: .*(?:capability|compute_cap|sm_?\d|is_sm|device_arch) => Choose another backend for that kernel,
-    + which is not for this GPU
+    advice of check: .*(?:capability|compute_cap|sm_?\d|is_sm|device_arch) => Choose another backend for that
+    + kernel, which is not for this GPU
     advice of check: .*(?:world_size|tp_size|tensor_parallel|num_gpus|% ) => Choose sizes and numbers of processes
     + that divide each other (--tensor-parallel-size 1 on one Spark)
     advice of check: .*(?:os\.path|exists|isfile|isdir) => See that this file or directory is there for the program
     + (in a container it must be mounted)
-    advice of file: (?:transformers|diffusers|accelerate|peft|trl|unsloth\w*|tokenizers|huggingface_hub|datasets|outli
-    +nes\w*|gradio|pydantic)/ => Compare what it names with config.json and your arguments, and install the versions
-    + of these packages that the program or the model's page names
+    advice of file: (?:lmcache|nixl|mooncake)/ => Use the release of it that its documentation names for this server
+    + (the same on all hosts), and compare its settings (LMCACHE_CONFIG_FILE, environment) with that documentation;
+    + or start without it
+    advice of file: transformers/.*(?:quantiz|/awq|/gptq) => Install the package of that quantization in a release
+    + that fits this Transformers, or use the model in another quantization
+    advice of file: transformers/ => Compare what the message names with the model's config.json and with the
+    + arguments of your call, and install the Transformers that the model's page or the program names (a newer one
+    + for a new model, below 5 for an older program)
+    advice of file: (?:diffusers|accelerate|peft|trl|optimum|sentence_transformers)/ => Upgrade it together with
+    + transformers, accelerate and peft in one command, or install the versions that the program pins; compare the
+    + arguments with its documentation
+    advice of file: (?:huggingface_hub|datasets)/ => Check the names and paths of models and data, and upgrade it
+    + together with transformers
+    advice of file: (?:tokenizers|safetensors|gguf|sentencepiece|tiktoken)/ => Download the model's files again, and
+    + use the release that the model's page names
+    advice of file: (?:triton|xformers|flash_attn|flash_attn_interface|sageattention|bitsandbytes|deep_gemm
+    +|deep_ep)/ => Choose another backend for that kernel, and use its release for this PyTorch and GPU
+    advice of file: (?:unsloth\w*|axolotl|llamafactory|swift|verl)/ => Upgrade it with the versions of torch,
+    + transformers, trl and peft that it pins
+    advice of file: (?:pydantic|hydra|omegaconf|yaml|jsonschema)/ => Correct the setting that the message names in
+    + your own file or options
+    advice of file: (?:gradio|fastapi|starlette|uvicorn|httpx|openai|litellm)/ => Install the version of it that the
+    + program pins
+    advice of file: (?:outlines\w*|xgrammar|llguidance|lmformatenforcer)/ => Simplify the schema or grammar, and use
+    + its release for this tokenizer and server, or another backend for structured output
     advice of file: .*(?:kv_transfer|ec_transfer|disagg|mooncake|nixl|weight_transfer) => Take the connector and the
     + release of its package that this server's documentation names, the same on all hosts, or start it without the
     + transfer of its cache between servers (--kv-transfer-config, --disaggregation-mode)
@@ -960,18 +983,19 @@ values =
     + (--tensor-parallel-size 1), and run one release on all hosts
     advice of file: ray/ => Stop Ray on all hosts (ray stop --force), and start it with one release of Ray and of
     + Python on all of them
-    advice of file: .*(?:fused_moe|/moe/|/eplb|elastic_ep) => Choose another backend for the experts (--moe-backend of
-    + vLLM, --moe-runner-backend of SGLang), or the model in another quantization
+    advice of file: .*(?:fused_moe|/moe/|/eplb|elastic_ep) => Choose another backend for the experts (--moe-backend
+    + of vLLM, --moe-runner-backend of SGLang), or the model in another quantization
     advice of file: .*(?:attention|/mla|flash) => Choose another --attention-backend, and leave out --kv-cache-dtype
     + and sizes of blocks and pages
-    advice of file: .*(?:quant|/kernels/) => Leave out options of quantization and data type (--quantization, --dtype,
-    + --kv-cache-dtype), or take the model in another quantization
-    advice of file: .*model_loader => See that the model's directory has all its files in the form that --load-format
-    + names, and download it again if not; else take the release that the model's page names
+    advice of file: .*(?:quant|/kernels/) => Leave out options of quantization and data type (--quantization,
+    + --dtype, --kv-cache-dtype), or take the model in another quantization
+    advice of file: .*model_loader => See that the model's directory has all its files in the form that
+    + --load-format names, and download it again if not; else take the release that the model's page names
     advice of file: .*/configs/ => Compare what it names with the model's config.json, and take the release that the
     + model's page names
-    advice of file: .*(?:weight_utils|/models/|/linear|parameter|embedding) => Take the release that the model's page
-    + names, since the file of weights has another layout than this one expects, or another quantization of the model
+    advice of file: .*(?:weight_utils|/models/|/linear|parameter|embedding) => Take the release that the model's
+    + page names, since the file of weights has another layout than this one expects, or another quantization of the
+    + model
     advice of file: .*(?:mem_cache|kv_cache|kv_offload|hicache|block_pool|/core/) => Leave out options of the cache
     + (offloading, prefix caching, --kv-cache-dtype, sizes of blocks and pages)
     advice of file: .*(?:multimodal|/processors/|vision) => Leave out images and sound (--limit-mm-per-prompt), or
@@ -979,17 +1003,17 @@ values =
     advice of file: .*(?:structured_output|constrained|grammar) => Choose another backend for structured output
     advice of file: .*(?:graph|compil|runner|inductor|layer_boundary|warmup) => Start it without recorded graphs and
     + compilation (--enforce-eager of vLLM, --disable-cuda-graph of SGLang)
-    advice of check: .*(?:quant|scale|dtype|bits) => Leave out options of quantization and data type (--quantization,
-    + --dtype, --kv-cache-dtype), or take the model in another quantization
-    advice of check: .*(?:loaded_weight|param_data|weight\w*\.shape) => Take the release that the model's page names,
-    + since the file of weights has another layout than this one expects, or another quantization of the model
-    advice of check: .*is not None => Something that this line needs was not given or not found: read what the program
-    + wrote before it, and compare the options with its --help
+    advice of check: .*(?:quant|scale|dtype|bits) => Leave out options of quantization and data type
+    + (--quantization, --dtype, --kv-cache-dtype), or take the model in another quantization
+    advice of check: .*(?:loaded_weight|param_data|weight\w*\.shape) => Take the release that the model's page
+    + names, since the file of weights has another layout than this one expects, or another quantization of the model
+    advice of check: .*is not None => Something that this line needs was not given or not found: read what the
+    + program wrote before it, and compare the options with its --help
     advice of file: . => Leave out the less common options one after the other
     advice of check: . => Leave out the less common options one after the other
 cause = A check of the program itself failed[ in {file}, line {line}][: {check} does not hold][: {why}].
-remedy = {advice}; if the message names no setting of yours, it is a fault of this release with this model: take another
-    one, and look the words up in the project's issues.
+remedy = {advice}; if the message names no setting of yours, it is a fault of this release with this model: take
+    another one, and look the words up in the project's issues.
 
 [llamacpp-not-loaded]
 keys =
@@ -1041,27 +1065,60 @@ remedy = Look at the power that nvidia-smi shows (if it is near idle, vLLM hangs
     waits.
 source = eugr/spark-vllm-docker#260
 
+[ends-in-rendezvous]
+keys = The log ends with:
+pattern =
+    ^The log ends with: (?![^\n]*(?:COMPLETE|[Ff]inished|100%|[Cc]omplete|\bends?\b|\bdone\b
+    +|\btook\b))(?P<step>[^\n]*(?:[Ii]nit torch distributed begin|distributed_init_method=|Waiting for (?:the
+    + )?(?:master|other|all)|store_based_barrier|init_process_group|Initializing distributed|[1-9]\d* remote core
+    + engine|Connecting to existing Ray|Connected to Ray cluster|placement group found|waiting for (?:\d+
+    + )?(?:nodes|workers|ranks)|[Ww]aiting for [^\n]*(?:to join|to connect|rank))[^\n]*)
+cause = The log ends while the processes of the job connect to each other ({step}): perhaps one of them was not
+    started, failed, or cannot reach the master's address.
+remedy = Start it on all hosts within the time limit with the same release, world size and master address (one that the
+    others reach, not 127.0.0.1), open its ports in the firewall (ufw), name the interface in GLOO_SOCKET_IFNAME,
+    NCCL_SOCKET_IFNAME and VLLM_HOST_IP, check ray status if Ray is used, and read the other hosts' logs.
+source = pytorch/pytorch#52848
+
+[ends-in-loading]
+keys = The log ends with:
+pattern =
+    ^The log ends with: (?![^\n]*(?:COMPLETE|[Ff]inished|100%|[Cc]omplete|\bends?\b|\bdone\b
+    +|\btook\b))(?P<step>[^\n]*(?:checkpoint shards|[1-9]\d* local, 0 remote core engine|Loading
+    + (?:model|weights|pt)|Starting to load model|Load weight begin|model weights
+    + format|load_tensors|llama_model_loader|loading model|runner to start|Loading checkpoint|Fetching \d+ files)[^\n]*)
+cause = The log ends while the model is loaded ({step}).
+remedy = Check whether it continues (iostat, nvidia-smi, free -h): a network file system or a full memory makes it
+    slow, and a process that was killed writes nothing here (journalctl -k | grep -i oom); copy the model to the local
+    NVMe, leave memory for the GPU and the page cache free, and set a longer time limit if something waits for it.
+source = ollama/ollama#6031
+
+[ends-in-compiling]
+keys = The log ends with:
+pattern =
+    ^The log ends with: (?![^\n]*(?:COMPLETE|[Ff]inished|100%|[Cc]omplete|\bends?\b|\bdone\b
+    +|\btook\b))(?P<step>[^\n]*(?:Using Flash ?Attention|Using [Ff]lash[Ii]nfer|JIT
+    + ops|[Cc]ompiling|torch\.compile|Dynamo bytecode|Capturing|Capture cuda
+    + graph|cudagraph|[Aa]utotuning|[Ww]arm(?:ing)? ?up|with an empty run|memory profiling)[^\n]*)
+cause = The log ends while kernels are compiled, tuned or captured ({step}), which takes minutes at a first start, or
+    perhaps hangs.
+remedy = Wait while nvcc, ninja or a worker uses the CPU (top); leave memory free and set MAX_JOBS=4, because parallel
+    compilers may have been killed (journalctl -k | grep -i oom); delete the caches of an interrupted start
+    (~/.cache/flashinfer, ~/.cache/vllm, ~/.triton/cache); start without graphs and compilation (--enforce-eager of
+    vLLM, --disable-cuda-graph of SGLang), which tells whether that part hangs.
+source = mark-ramsey-ri/vllm-dgx-spark#13
+
 [ends-in-nccl]
 keys = The log ends with:
 pattern =
-    ^The log ends with: (?![^\n]*(?:COMPLETE|inished|100%|omplete|\bends?\b|\bdone\b|\btook\b))(?:(?P<ranks>[^\n]*(?:I
-    +nit START|Using network|Bootstrap ?: |Trees \[|Channel \d+/\d|Connected all|using nccl==|distributed
-    + begin|init_method=|[1-9]\d* remote core engine|Ray cluster|placement group
-    + found)[^\n]*)|(?P<load>[^\n]*(?:checkpoint shards|0 remote core engine|oading (?:model|weights)|Load weight
-    + begin|weights format|load_tensors|llama_model_loader)[^\n]*)|(?P<build>[^\n]*(?:Using [Ff]lash|JIT
-    + ops|ompiling|Capturing|Capture cuda|utotuning|[Ww]arm(?:ing)? ?up|empty run)[^\n]*))
-values =
-    what of ranks: . => the ranks meet: one has failed, was not started, or is not reached
-    what of load: . => the model is loaded: slowly from a network file system, or it was killed
-    what of build: . => kernels are compiled or recorded, which takes minutes at a first start
-    advice of ranks: . => Read the other hosts' logs; set NCCL_SOCKET_IFNAME, GLOO_SOCKET_IFNAME and NCCL_IB_HCA on
-    + all to the cabled ports, open the firewall (ufw), and try NCCL_IB_DISABLE=1
-    advice of load: . => See whether it goes on (free -h, journalctl -k | grep -i oom), and copy the model to the
-    + local NVMe
-    advice of build: . => Wait while nvcc or a worker has work (top), set MAX_JOBS=4, and try --enforce-eager or
-    + --disable-cuda-graph
-cause = The log ends without an error while {what} ({found}).
-remedy = {advice}.
+    ^The log ends with: (?![^\n]*(?:COMPLETE|[Ff]inished|100%|[Cc]omplete|\bends?\b|\bdone\b
+    +|\btook\b))(?P<step>[^\n]*(?:Init START|commId 0x|Using network|NET/\w+ ?: Using|Bootstrap ?: |Trees \[|Channel
+    + \d+/\d+|Connected all|P2P Chunksize|using nccl==|Found nccl from library|Initializing NCCL)[^\n]*)
+cause = The log ends while NCCL connects the ranks ({step}), which waits for all of them: perhaps another rank has
+    failed, was not started, or cannot be reached.
+remedy = Read the other hosts' logs for the first error; set NCCL_SOCKET_IFNAME, GLOO_SOCKET_IFNAME and NCCL_IB_HCA on
+    all of them to the cabled ports, open the firewall (ufw), and try NCCL_IB_DISABLE=1, which tells whether RDMA is at
+    fault; all_reduce_perf of nccl-tests shows it without the program.
 source = vllm-project/vllm#8447
 
 [cuda-error-text]
