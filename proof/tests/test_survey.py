@@ -400,6 +400,20 @@ for name, device, mode in (("fft.fft", "cuda", "plain"), ("fft.fft", "cpu", "pla
     assert printed(healthy, program) == ["0.0", "inf", "0.0", "0.0", "0.0", "inf"]
 
 
+def test_integers_that_torch_does_not_define_are_not_compared(healthy: Environment) -> None:
+    program = """
+import types, torch
+from sparkforge_proof.checks.survey import calls, conditions, rounding
+made, exact = torch.tensor([1], dtype=torch.uint8), torch.tensor([0], dtype=torch.int64)
+sample = types.SimpleNamespace(input=torch.ones(3, dtype=torch.uint8), args=(), kwargs={})
+for name in ("masked.logsumexp", "mode", "masked.amax"):
+    operator = conditions.Operator(None, name, "cpu", torch.uint8, "1", [sample])
+    results = [rounding.Computed([tensor], [], 0.0, sample) for tensor in (made, exact)]
+    print(calls._errors(operator, conditions.PLAIN, *results, lambda: results[1], sample))
+"""
+    assert printed(healthy, program) == ["None", "None", "[inf, 0.0]"]
+
+
 def test_transposed_convolution_whose_kernel_grows_too_is_resized_within_limits(healthy: Environment) -> None:
     """torch would allocate 54 GiB for 44 instead of 3 numbers in each dimension, and 0.8 GiB for 22."""
     program = """
