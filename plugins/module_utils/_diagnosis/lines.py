@@ -344,6 +344,15 @@ TALK = frozenset({"TRACE", "DEBUG", "INFO", "NOTICE"})
 _QUIET = TALK | {"WARNING"}
 _INNER = re.compile(r"\n\s*(?:Caused by:|[├╰]─▶|nvidia-container-cli: |process didn't exit successfully)")
 TRACEBACK = "Traceback (most recent call last)"
+# A line that does not end its sentence.
+_OPEN_END = r"[^\n]*(?:[:,]|\b(?:an?|and|as|by|calling|following|for|from|in|of|or|running|the|to|using|via|with))\n"
+#: A remedy in the words of the program that failed.
+ADVICE = re.compile(
+    r"\b(?:To (?:work around|fix|resolve|solve|avoid|enable|disable) |(?:[Pp]lease|[Yy]ou (?:can|should|may|could)) "
+    r"(?:also )?(?:install|(?:re-?)?run|set|use|add|pass|specify|(?:up|down)grade|update|(?:reduc|increas|decreas"
+    r"|disabl|enabl)e|(?:try|consider|make sure))\b|(?:[Tt]ry|[Cc]onsider|[Mm]ake sure|Run(?= ['`])|Install an?"
+    rf"|(?:help|hint):) )(?:{_OPEN_END}\s*\S[^\n]{{3,200}}|(?!{_OPEN_END})[^\n]{{4,200}}(?:\n ?[a-z][^\n]{{4,200}})?)"
+)
 
 
 def error_class(raw: str, below: t.Callable[[], str]) -> tuple[int, str]:
