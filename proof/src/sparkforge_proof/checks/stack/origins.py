@@ -105,11 +105,8 @@ def openings(libraries: t.Sequence[Library], torch_lib: str, cuda: str) -> list[
     """
     opened: list[Opening] = []
     major = cuda.partition(".")[0]
-    torch_cuda = next(
-        (mapped_library for mapped_library in libraries if os.path.basename(mapped_library.path) == "libtorch_cuda.so"),
-        None,
-    )
-    torch_cuda = torch_cuda or library(os.path.join(torch_lib, "libtorch_cuda.so"))
+    own = next((each for each in libraries if os.path.basename(each.path) == "libtorch_cuda.so"), None)
+    torch_cuda = own or library(os.path.join(torch_lib, "libtorch_cuda.so"))
     for name in ("libtorch_cuda_linalg.so", "libcaffe2_nvrtc.so"):
         if os.path.exists(os.path.join(torch_lib, name)):
             opened.append(Opening(name, torch_cuda))
@@ -150,17 +147,10 @@ def find(soname: str, opener: Library) -> str | None:
 
     The order is that in ld.so(8): RPATH if there is no RUNPATH, LD_LIBRARY_PATH, RUNPATH.
     """
-    directories = []
-    if opener.file is not None:
-        directories += _expanded(opener.file.rpath, opener.path)
-    directories += search_path()
-    if opener.file is not None:
-        directories += _expanded(opener.file.runpath, opener.path)
-    for directory in directories:
-        path = os.path.join(directory, soname)
-        if os.path.isfile(path):
-            return path
-    return None
+    rpath, runpath = (opener.file.rpath, opener.file.runpath) if opener.file else (None, None)
+    directories = [*_expanded(rpath, opener.path), *search_path(), *_expanded(runpath, opener.path)]
+    paths = (os.path.join(directory, soname) for directory in directories)
+    return next(filter(os.path.isfile, paths), None)
 
 
 def open_named(opening: Opening) -> str | None:
@@ -352,28 +342,30 @@ def brought_by(library: Library, libraries: t.Sequence[Library]) -> tuple[str, s
     """Return a phrase for the setting that made the loader take a file, '' if unknown, and the remedy."""
     if _preloaded(library.path):
         return "LD_PRELOAD or /etc/ld.so.preload", f"Remove {library.path} from LD_PRELOAD and /etc/ld.so.preload."
-    needing = [other for other in libraries if other.file is not None and library.name in other.file.needed]
-    for other in needing:
-        file = t.cast(reader.ElfFile, other.file)
-        if _in(library, _expanded(file.rpath, other.path)):
-            return f"the RPATH of {other.path}", _reinstall(other.path)
-    for directory in search_path():
-        if _in(library, [directory]):
-            return (
-                f"LD_LIBRARY_PATH, which names {directory}",
-                f"Remove {directory} from LD_LIBRARY_PATH (/etc/environment, the shell's profile, the unit that starts"
-                " the job, or the environment's library_paths).",
-            )
-    for other in needing:
-        file = t.cast(reader.ElfFile, other.file)
-        if _in(library, _expanded(file.runpath, other.path)):
-            return f"the RUNPATH of {other.path}", _reinstall(other.path)
-    for configuration, directory in configured():
-        if _in(library, [directory]):
-            return (
-                f"{configuration}, which names {directory}",
-                f"Remove {library.path}, or remove {directory} from {configuration}, then run ldconfig.",
-            )
+    needing = [(other.path, other.file) for other in libraries if other.file and library.name in other.file.needed]
+    # In the order of the loader; see find().
+    settings = [(f"the RPATH of {path}", _expanded(file.rpath, path), _reinstall(path)) for path, file in needing]
+    settings += [
+        (
+            f"LD_LIBRARY_PATH, which names {directory}",
+            [directory],
+            f"Remove {directory} from LD_LIBRARY_PATH (/etc/environment, the shell's profile, the unit that starts the"
+            " job, or the environment's library_paths).",
+        )
+        for directory in search_path()
+    ]
+    settings += [(f"the RUNPATH of {path}", _expanded(file.runpath, path), _reinstall(path)) for path, file in needing]
+    settings += [
+        (
+            f"{configuration}, which names {directory}",
+            [directory],
+            f"Remove {library.path}, or remove {directory} from {configuration}, then run ldconfig.",
+        )
+        for configuration, directory in configured()
+    ]
+    for setting, directories, remedy in settings:
+        if _in(library, directories):
+            return setting, remedy
     # Try the longest first, because the module was found in it.
     for directory in sorted((part for part in sys.path if part), key=len, reverse=True):
         if _below(library.path, [os.path.realpath(directory)]):
