@@ -35,12 +35,6 @@ from ._shared.module_utils._core.verdict import (
 if t.TYPE_CHECKING:
     import torch
 
-CPU_BUILD_REMEDY = (
-    "Use a stack whose torch has an official aarch64 CUDA wheel (2.11 and newer), or build it from source "
-    "(stack_method: build), then run playbooks/deploy.yml."
-)
-
-
 #: On kinds of device without a recorded sound run, an error counts only if it exceeds this multiple of its bound,
 #: because other devices use other algorithms. Known faults cause errors of thousands of times the bound.
 FACTOR = 50.0
@@ -130,6 +124,17 @@ class Failed(Exception):
         super().__init__(cause)
         self.cause, self.remedy, self.measured, self.bound, self.ratio = cause, remedy, measured, bound, ratio
         self.mismatched, self.compared, self.blocks = mismatched, compared if mismatched else 0, blocks
+
+
+def cpu_build(version: str, bound: str) -> Failed:
+    """Return the failure for a CPU build of torch where a GPU is needed."""
+    return Failed(
+        f"torch {version} is a CPU build, which cannot use a GPU.",
+        "Use a stack whose torch has an official aarch64 CUDA wheel (2.11 and newer), or build it from source "
+        "(stack_method: build), then run playbooks/deploy.yml.",
+        f"torch {version}, CPU build",
+        bound,
+    )
 
 
 class Unanswered(Failed):

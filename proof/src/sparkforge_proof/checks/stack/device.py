@@ -8,7 +8,7 @@ import re
 import typing as t
 
 from ... import sampler
-from ...check import BUSY, CPU_BUILD_REMEDY, MEMORY, SEEN, Context, Failed, Measured, Result, Unanswered, check
+from ...check import BUSY, MEMORY, SEEN, Context, Failed, Measured, Result, Unanswered, check, cpu_build
 
 NAME = "device.cuda"
 #: The messages of torch, CUDA and their libraries when memory runs out. Sources: c10/cuda/CUDACachingAllocator.cpp, and
@@ -99,12 +99,7 @@ def cuda(context: Context) -> Measured:
     import torch
 
     if torch.version.cuda is None:
-        raise Failed(
-            f"torch {torch.__version__} is a CPU build, which cannot use a GPU.",
-            CPU_BUILD_REMEDY,
-            f"torch {torch.__version__}, CPU build",
-            "a CUDA build",
-        )
+        raise cpu_build(torch.__version__, "a CUDA build")
     try:
         torch.cuda.init()
         torch.zeros(1, device="cuda").item()

@@ -17,7 +17,7 @@ from ..._shared.module_utils._core.versions import public
 from ..._shared.module_utils._elf import providers
 from ..._shared.module_utils._wheel import installed as packages
 from ..._shared.module_utils._wheel.names import normalised
-from ...check import ABSENT, CPU_BUILD_REMEDY, X86, X86_LAST, Context, Failed, Measured, Unanswered, check
+from ...check import ABSENT, X86, X86_LAST, Context, Failed, Measured, Unanswered, check, cpu_build
 
 Facts = t.Mapping[str, t.Any]
 
@@ -245,12 +245,7 @@ def build(context: Context) -> Measured:
             bound,
         )
     if required and not cuda:
-        raise Failed(
-            f"torch {torch.__version__} is a CPU build, which cannot use a GPU.",
-            CPU_BUILD_REMEDY,
-            f"{torch.__version__}, CPU build",
-            bound,
-        )
+        raise cpu_build(torch.__version__, bound)
     return Measured(f"{torch.__version__}, " + (f"CUDA {cuda}" if cuda else "CPU build"), bound)
 
 
