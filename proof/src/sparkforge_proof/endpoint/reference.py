@@ -296,21 +296,14 @@ def _dequantise_options(config: t.Any) -> dict[str, t.Any]:
 
 def _check_memory(source: Folder, device: str) -> None:
     """Refuse a model that does not fit into free memory, because the host that serves it must not run out of memory."""
+    from ..checks.data.tensors import available_memory
+
     names = [source.gguf] if source.gguf else [n for n in os.listdir(source.path) if n.endswith(".safetensors")]
     size = sum(os.path.getsize(os.path.join(source.path, name)) for name in names)
     # float32 needs 2 times the memory of 16-bit weights, 4 times that of 8 bits, and 7 times that of scaled 4 bits.
     needed = size * {"fp8": 4, "nvfp4": 7, "mxfp4": 7}.get(source.format if source.stored else "", 2)
-    if device != "cpu":
-        import torch
-
-        free = torch.cuda.mem_get_info()[0]
-    else:
-        try:
-            with open("/proc/meminfo", encoding="ascii") as stream:
-                free = next(int(line.split()[1]) * 1024 for line in stream if line.startswith("MemAvailable"))
-        except (OSError, StopIteration):
-            return
-    if needed > free:
+    free = available_memory(device)
+    if needed > free > 0:
         raise SparkforgeError(
             f"The reference in float32 needs about {needed / 1e9:.0f} GB of memory, and {free / 1e9:.0f} GB are free.",
             "Prove a smaller model with the same engine and settings, or compute on a host with more memory.",

@@ -39,11 +39,13 @@ def pieces_of(budget: int, piece: int) -> list[int]:
     return [piece] * count + [small] * (rest // small)
 
 
-def available_memory() -> int:
-    """Return the host's available memory in bytes, or 0 if Linux does not report it.
+def available_memory(device: str = "cpu") -> int:
+    """Return the available memory of the host, or of the GPU, in bytes, or 0 if Linux does not report it.
 
     MemFree would leave out the page cache, which Linux frees on demand.
     """
+    if device == "cuda":
+        return int(torch.cuda.mem_get_info()[0])
     with contextlib.suppress(OSError), open("/proc/meminfo", encoding="ascii") as stream:
         return next((int(line.split()[1]) * 1024 for line in stream if line.startswith("MemAvailable:")), 0)
     return 0

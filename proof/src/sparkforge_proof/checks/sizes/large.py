@@ -27,8 +27,10 @@ IN_A_RUN = {"cuda": 14, "cpu": 1}
 #: The blocks of a row with more elements than float32 can count, and the size of each.
 BLOCKS, BLOCK = 9_977, 1_682
 LONG = BLOCKS * BLOCK
-#: Reductions that integers do not have.
-OF_FLOATS = ("mean nanmean", "var", "std", "norm", "logsumexp", "softmax", "log_softmax")
+#: Reductions that integers do not have, and the running sum, which bfloat16 rounds at each step.
+UNFIT = {
+    "int8": ("mean nanmean", "var", "std", "norm", "logsumexp", "softmax", "log_softmax"), "bfloat16": ("cumsum",),
+}  # fmt: skip
 FORMATS = ("float32", "float16", "bfloat16")
 Function = t.Callable[[t.Any], t.Any]
 
@@ -48,7 +50,7 @@ def require(context: Context, needed: int, subject: str) -> None:
 
     :raises Skipped: if there is not enough memory; the message gives the missing amount.
     """
-    available = torch.cuda.mem_get_info()[0] if context.device == "cuda" else tensors.available_memory()
+    available = tensors.available_memory(context.device)
     share = float(context.limits["memory_share"])
     if available * share < needed:
         missing = needed - int(available * share)
@@ -261,10 +263,7 @@ def reductions(context: Context) -> Measured:
         dtype = getattr(torch, form)
         on_device, factors_on_device = (row.to(context.device, dtype) for row in (values, factors))
         for names, expected in exact.items():
-            # A running sum in bfloat16 is rounded at each step.
-            if form == "bfloat16" and names == "cumsum":
-                continue
-            if form == "int8" and names in OF_FLOATS:
+            if names in UNFIT.get(form, ()):
                 continue
             for name in names.split():
                 actual = getattr(factors_on_device if name == "prod" else on_device, name)(dim=0)
