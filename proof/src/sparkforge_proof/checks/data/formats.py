@@ -183,14 +183,11 @@ def _integers_and_floats(cases: Cases, context: Context) -> None:
         cases.exactly(
             f"{integer} to int64", on_device.to(torch.int64), numbers.double() if limits.bits < 64 else numbers
         )
-        for name in ("float32", "bfloat16", "float16"):
-            inside = numbers.abs() < 2**15
-            form = next((form for form in SMALL if form.name == name), None)
-            actual = on_device[inside.to(on_device.device)].to(getattr(torch, name))
-            if form is None:
-                cases.exactly(f"{integer} to {name}", actual, numbers[inside].double())
-            else:
-                _compare_patterns(cases, f"{integer} to {name}", form, actual, nearest(form, numbers[inside].double()))
+        inside = numbers.abs() < 2**15
+        small, exact = on_device[inside.to(on_device.device)], numbers[inside].double()
+        cases.exactly(f"{integer} to float32", small.float(), exact)
+        for form in SMALL[2:]:
+            _convert(cases, integer, small, exact, form)
         cases.exactly(f"{integer} to bool", on_device.bool(), numbers != 0)
         fraction = torch.cat([numbers.double()[numbers.abs() < 2**20] + part for part in (0.0, 0.25, -0.5, 0.75)])
         fraction = fraction[(fraction.trunc() >= limits.min) & (fraction.trunc() <= limits.max)]

@@ -143,17 +143,13 @@ def _backend(context: Context, backend: str, formats: t.Sequence[str] = grid.FOR
         missing = _not_built(backend)
         if missing:
             raise Skipped(missing)
-    kernels = {
-        "math": torch.nn.attention.SDPBackend.MATH,
-        "efficient": torch.nn.attention.SDPBackend.EFFICIENT_ATTENTION,
-        "flash": torch.nn.attention.SDPBackend.FLASH_ATTENTION,
-        "cudnn": torch.nn.attention.SDPBackend.CUDNN_ATTENTION,
-    }
+    kernel = "MATH" if backend == "math" else f"{backend.upper()}_ATTENTION"
+    kernels = [getattr(torch.nn.attention.SDPBackend, kernel)] if backend else []
     cases = Cases(_NAMES[backend], _remedy(context, backend))
     known = {defect: Cases(_NAMES[backend], _remedy(context, backend)) for defect in _KNOWN_DEFECTS}
     rows = [*grid.cases(context, backend, (ROWS if cuda else ROWS_ON_CPU)[backend], formats)]
     offered = 0
-    select = torch.nn.attention.sdpa_kernel(kernels[backend]) if backend else contextlib.nullcontext()
+    select = torch.nn.attention.sdpa_kernel(kernels) if kernels else contextlib.nullcontext()
     with allow_tf32(torch.backends.cuda.matmul, False), select:
         for row in rows:
             bounds = None
@@ -232,10 +228,8 @@ def _compare_dropout(cases: Cases, context: Context, formats: t.Sequence[str]) -
             sizes = [scale * weights.detach() + visible * 2.0**-14 for scale in (1, 3 / (1 - p) / size**0.5)]
             of_scores = sizes[1] @ exact[1].abs(), sizes[1].mT @ exact[0].abs()
             magnitudes = sizes[0] * factors, *of_scores, (sizes[0] * factors).mT @ upstream.double()
-            results, share = (
-                (expected, *gradients(expected, exact, upstream.double())),
-                2.0**-10 + 5 * UNIT_ROUNDOFF[form],
-            )
+            results = expected, *gradients(expected, exact, upstream.double())
+            share = 2.0**-10 + 5 * UNIT_ROUNDOFF[form]
             for name, *both, magnitude in zip(("O", "dQ", "dK", "dV"), actual, results, magnitudes):
                 bound = share * magnitude.detach() + UNDERFLOW[form]
                 cases.compare(f"{case}, {name}", both[0], both[1].detach(), bound)

@@ -155,18 +155,16 @@ def _compare_random(cases: Cases, context: Context, name: str, dtype: torch.dtyp
         actual = left.to(context.device) @ right.to(context.device)
         cases.compare(f"{case}{suffix}", actual, expected, rounding(name, expected, magnitudes, left.shape[1]))
 
-    for rows, length, columns in SIZES[context.device][1]:
-        left = torch.randn(rows, length, generator=generator, dtype=source).to(dtype)
-        right = torch.randn(length, columns, generator=generator, dtype=source).to(dtype)
-        compare(f"{rows} x {length} x {columns}", left, right)
+    def factors(rows: int, length: int, columns: int) -> list[torch.Tensor]:
+        shapes = ((rows, length), (length, columns))
+        return [torch.randn(shape, generator=generator, dtype=source).to(dtype) for shape in shapes]
+
+    sizes = SIZES[context.device][1]
     # The bound for short sums is so tight that a format with fewer bits than requested exceeds it.
-    left = torch.randn(192, 24, generator=generator, dtype=source).to(dtype)
-    right = torch.randn(24, 160, generator=generator, dtype=source).to(dtype)
-    compare("192 x 24 x 160", left, right)
-    rows, length, columns = SIZES[context.device][1][0]
-    left = torch.randn(rows, length, generator=generator, dtype=source).to(dtype)
-    right = torch.randn(length, columns, generator=generator, dtype=source).to(dtype)
-    order = torch.randperm(length, generator=generator)
+    for size in (*sizes, (192, 24, 160)):
+        compare(" x ".join(map(str, size)), *factors(*size))
+    left, right = factors(*sizes[0])
+    order = torch.randperm(left.shape[1], generator=generator)
     compare("terms that cancel", torch.cat([left, left[:, order]], 1), torch.cat([right, -right[order]], 0))
 
 

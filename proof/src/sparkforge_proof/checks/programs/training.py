@@ -77,14 +77,10 @@ def _train(
                 scores = network(inputs.to(target))
             loss = torch.nn.functional.cross_entropy(scores.to(dtype), targets.to(target))
             scaler.scale(loss).backward()
-        if not exact:
-            scaler.unscale_(optimizer)
+        scaler.unscale_(optimizer)
         torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-        if exact:
-            optimizer.step()
-        else:
-            scaler.step(optimizer)
-            scaler.update()
+        scaler.step(optimizer)
+        scaler.update()
         optimizer.zero_grad()
         losses.append(loss.detach())
     weights = {name: weight.detach().to("cpu", torch.float64) for name, weight in network.named_parameters()}
@@ -96,12 +92,7 @@ def _enable_checkpoints(network: t.Any) -> None:
     from torch.utils.checkpoint import checkpoint
 
     for part in network.parts:
-        forward = part.forward
-
-        def recomputed(x: torch.Tensor, forward: t.Callable[..., torch.Tensor] = forward) -> torch.Tensor:
-            return checkpoint(forward, x, use_reentrant=False)
-
-        part.forward = recomputed
+        part.forward = functools.partial(checkpoint, part.forward, use_reentrant=False)
 
 
 class _Perturbation:

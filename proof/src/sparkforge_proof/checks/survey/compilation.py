@@ -9,6 +9,7 @@ import shutil
 import typing as t
 
 from ...check import ABSENT, Context, Measured, Skipped, Unanswered
+from ..bounds import setting
 from ..kernels.triton_kernels import installed
 
 
@@ -22,22 +23,18 @@ def clean_compiler(context: Context) -> t.Iterator[t.Callable[[], int]]:
         raise Skipped("On a host with a GPU, only code that is compiled for the GPU is compared.")
     elif not os.environ.get("CXX") and not shutil.which("g++"):
         raise Skipped("There is no C++ compiler (g++), which torch.compile needs for the CPU.")
-    import torch._dynamo
     import torch._dynamo.utils
 
     counters = torch._dynamo.utils.counters
     precision = torch.get_float32_matmul_precision()
-    products = torch.backends.cuda.matmul
-    reduced = products.allow_bf16_reduced_precision_reduction
     torch._dynamo.reset()
     counters.clear()
     try:
         # Otherwise partial sums could be kept in TensorFloat-32 or bfloat16, which the bound does not cover.
         torch.set_float32_matmul_precision("highest")
-        products.allow_bf16_reduced_precision_reduction = False
-        yield lambda: int(counters["stats"]["unique_graphs"])
+        with setting(torch.backends.cuda.matmul, "allow_bf16_reduced_precision_reduction", False):
+            yield lambda: int(counters["stats"]["unique_graphs"])
     finally:
-        products.allow_bf16_reduced_precision_reduction = reduced
         torch.set_float32_matmul_precision(precision)
         torch._dynamo.reset()
         # The processes that compile keep their memory until then, and their processor time counts only afterwards.
