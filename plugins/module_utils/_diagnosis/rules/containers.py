@@ -719,4 +719,18 @@ remedy = Start the container again; CDI, or the links below /dev/char that NVIDI
     If it never had the GPU, set no-cgroups = false in /etc/nvidia-container-runtime/config.toml (true only for Docker
     without root), update the toolkit, and name the devices (--device /dev/nvidia0 and the others).
 source = NVIDIA/nvidia-container-toolkit#48
+
+[start-program-missing]
+keys = exec user process caused
+pattern = exec user process caused:? '?(?P<why>no such file or directory|permission denied)
+uncertain = yes
+values =
+    advice of why: no => Check in the image that the program and the interpreter in its first line (#!) exist, that
+    + the script has no Windows line ends (sed -i 's/\r$//' FILE), and that a binary's loader exists (ldd; one for
+    + glibc does not run on Alpine)
+    advice of why: . => Make it executable in the image (RUN chmod +x FILE), and start it from a volume that is not
+    + mounted noexec
+cause = The container's start program could not be run: {why}.
+remedy = {advice}.
+source = docker-archive-public/docker.labs#215
 """

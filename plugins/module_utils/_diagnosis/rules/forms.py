@@ -923,4 +923,34 @@ values =
 cause = A call of RDMA failed ({verb}): {why}.
 remedy = {advice}; NCCL_IB_DISABLE=1 tells whether RDMA is at fault.
 source = https://man7.org/linux/man-pages/man3/ibv_modify_qp.3.html
+
+[file-command-failed]
+keys =
+    : No such file or directory
+    : File exists
+    : Directory not empty
+    : Is a directory
+    : Not a directory
+    : Text file busy
+    : Invalid cross-device link
+pattern =
+    ^(?:/\S*/)?(?P<program1>cp|mv|rm|ln|mkdir|rmdir|install|tar|sed|grep|cat|head|tail|touch|du|ls|diff|chmod
+    +|chown): +(?P<what1>[^\n:]{1,160}(?:: Cannot open)?): (?P<why1>No such file or directory|File exists|Directory
+    + not empty|Is a directory|Not a directory|Text file busy|Invalid cross-device link)$
+    ^(?:/\S*/)?(?P<program2>(?:ba|z|da)?sh): (?:line \d+: )?(?P<what2>(?:cd: )?[^\n:]{1,160}): (?P<why2>No such file
+    + or directory|Is a directory|Not a directory)$
+uncertain = yes
+values =
+    advice of why: No such => A relative path starts in the directory in which the command runs (pwd; in a
+    + Dockerfile WORKDIR, and only what was copied exists): check it with ls, and look above for the earlier step
+    + that should have created it
+    advice of why: (?:File exists|Directory not) => Remove it first if it is not needed, or use the option that
+    + accepts or replaces it (mkdir -p, ln -sfn, cp -rT)
+    advice of why: Is a => Add -r, or name a file in it
+    advice of why: Not a => A part of the path is a file: remove or rename that file
+    advice of why: Text => End the program that runs from this file first
+    advice of why: . => The two are on different file systems: use cp and rm, or a symbolic link
+cause = {program} failed: {what} ({why}).
+remedy = {advice}.
+source = https://man7.org/linux/man-pages/man3/errno.3.html
 """

@@ -166,11 +166,15 @@ keys =
     patch failed:
     patch does not apply
     FAILED at
+    FAILED -- saving rejects
+    in the patch input
     corrupt patch at line
 pattern =
     patch failed: (\S+)
     error: (\S+): patch does not apply
     Hunk #(\d+ FAILED at \d+)
+    (hunks? FAILED -- saving rejects to file \S+)
+    (Only garbage was found in the patch input)
     corrupt patch at line \d+
 cause = A patch does not apply ({found}).
 remedy = Recreate it for this commit, or remove it if the source already has the change.
