@@ -14,7 +14,8 @@ import subprocess
 import time
 import typing as t
 
-from ._shared.module_utils._core import disk
+from ._shared.module_utils._core import disk, receipts
+from ._shared.module_utils._core.detached import boot_id as boot_id
 
 HEALTHY = 600.0
 FILE = "starts.json"
@@ -22,20 +23,9 @@ FILE = "starts.json"
 WRITTEN = "# Written by sparkforge-guard; a change is lost when it is installed again.\n"
 
 
-def boot_id() -> str:
-    """Return the kernel's id for this boot."""
-    with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as stream:
-        return stream.read().strip()
-
-
 def read(state: str) -> dict[str, dict[str, t.Any]]:
     """Return the record of each unit's starts; an incomplete file counts as empty."""
-    try:
-        with open(os.path.join(state, FILE), encoding="utf-8") as stream:
-            starts = json.load(stream)
-    except (OSError, ValueError):
-        return {}
-    return starts if isinstance(starts, dict) else {}
+    return receipts.load(os.path.join(state, FILE)) or {}
 
 
 def write(state: str, starts: t.Mapping[str, t.Any]) -> None:

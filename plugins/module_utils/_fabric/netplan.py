@@ -322,8 +322,7 @@ class FabricNetplan:
         if changed and not self.check_mode:
             self._switch([], info, before, None)
             disk.delete(self.environment_file)
-            with contextlib.suppress(OSError):  # it is not empty, or already gone
-                os.rmdir(os.path.dirname(self.environment_file))
+            disk.remove_empty(os.path.dirname(self.environment_file))
             receipts.remove(self.root, RECEIPT)
         result: dict[str, t.Any] = {"rails": [], "environment": {}, "files": [], "deviations": [], "problems": []}
         return {**result, "changed": changed, "diff": _diff(current_texts, dict.fromkeys(current_texts, ""), [])}

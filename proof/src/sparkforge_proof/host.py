@@ -5,13 +5,12 @@ This changes nothing, and needs only the standard library: Ansible's interpreter
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import typing as t
 
 from . import verdict
-from ._shared.module_utils._core import digests, receipts, versions
+from ._shared.module_utils._core import digests, disk, receipts, versions
 from ._shared.module_utils._core.errors import SparkforgeError
 from ._shared.module_utils._elf import closure as closures, providers
 from ._shared.module_utils._host import firmware, gpu as _gpu
@@ -143,10 +142,7 @@ def units(root: str, receipt: Facts | None) -> dict[str, dict[str, t.Any]]:
     }
     directory = os.path.join(root, "receipts", "units")
     candidates: list[tuple[bool, str, dict[str, t.Any]]] = []
-    names: list[str] = []
-    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-        names = sorted(os.listdir(directory))
-    for name in names:
+    for name in disk.names(directory):
         # The build account writes this directory and could have placed a symlink there.
         unit = receipts.load(os.path.join(directory, name), links=False) if name.endswith(".json") else None
         if unit is None or unit.get("format") != UNIT_FORMAT:
