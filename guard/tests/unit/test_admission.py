@@ -446,7 +446,6 @@ def test_run_command_reports_and_refuses(tmp_path: Path, capfd: pytest.CaptureFi
     assert "free for it" in capfd.readouterr().err
     assert cli.main(["run", "--", "blender"]) == 2
     assert "--needs 40G" in capfd.readouterr().err
-    assert cli.main(["run"]) == 2
     assert cli.main(["run", "--", "vllm", "serve", str(tmp_path / "none")]) == 2
     assert "is not on" in capfd.readouterr().err
 

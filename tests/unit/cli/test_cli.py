@@ -99,7 +99,6 @@ def test_forecast_runs_its_playbook(inventory: Path, tmp_path: Path, capsys: pyt
     line = dry(capsys, "forecast", "--record", str(record))
     assert line.startswith("ansible-playbook -i localhost, ") and "--ask-pass" not in line
     assert variables(line) == {"forecast_records": [str(record)]}
-    assert cli.main(["forecast", "--record", str(tmp_path / "none.json")]) == Exit.USAGE
 
 
 def test_record_runs_the_archive_on_the_hosts(inventory: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -179,24 +178,6 @@ def test_serve_uses_the_newest_vllm_stack_by_default(inventory: Path, capsys: py
     names = [path.stem for path in (CHECKOUT / "roles/stack/vars").glob("vllm-*.yml")]
     newest = max(names, key=lambda name: [int(part) for part in name.partition("-")[2].split(".")])
     assert f"stack_name: {newest}," in dry(capsys, "serve", "--model", "a/b", "-i", str(inventory))
-
-
-def test_a_typed_token_is_in_a_private_file_during_the_run_only(
-    inventory: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    token: dict[str, Any] = {}
-
-    def run(planned: play.Play, *_: Any) -> play.Outcome:
-        path = Path(variables(planned.line)["serving_model_token_file"])
-        token.update(path=path, text=path.read_text(), mode=path.stat().st_mode & 0o777, line=planned.line)
-        return play.Outcome()
-
-    monkeypatch.setattr(play, "run", run)
-    monkeypatch.setattr(questions, "ask_password", lambda *_: "hf_s3cret")
-    arguments = ["model", "get", "a/b", "--ask-token", "-i", str(inventory), "--no-password"]
-    assert cli.main(arguments) == Exit.DONE
-    assert (token["text"], token["mode"], token["path"].exists()) == ("hf_s3cret", 0o600, False)
-    assert "hf_s3cret" not in token["line"] + "".join(capsys.readouterr())
 
 
 def test_the_playbook_of_every_command_exists() -> None:

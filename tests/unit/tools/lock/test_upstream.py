@@ -42,8 +42,8 @@ def resolve_archives(
     return upstream.resolve_archives([*archives], machines=[*machines], nvidia_url=url, fetch=fetch)
 
 
-def pins(machines: list[str] = MACHINES, **changes: object) -> dict[str, str]:
-    return upstream.manifest_pins(MANIFEST, {**CUDSS, **changes}, machines, "https://host.example/m.json")
+def pins(**changes: object) -> dict[str, str]:
+    return upstream.manifest_pins(MANIFEST, {**CUDSS, **changes}, MACHINES, "https://host.example/m.json")
 
 
 def test_the_pins_of_a_manifest_are_those_of_the_variant() -> None:
@@ -55,20 +55,10 @@ def test_a_platform_that_is_not_published_is_absent() -> None:
     assert pins(component="nvpl_blas", version="0.6.0", variant=None) == {"linux-sbsa": "5" * 64}
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"version": "0.8.0.9"}, "has libcudss 0.8.0.10, but the stack"),
-        ({"variant": "cuda14"}, "no variant cuda14 of libcudss for linux-x86_64; it has cuda13"),
-        ({"machines": ["riscv64"]}, "no libcudss for the platform linux-riscv64"),
-        ({"variant": None}, "no build without a variant of libcudss"),
-    ],
-)
-def test_an_unpublished_archive_is_refused_with_the_published_ones(changes: dict[str, t.Any], message: str) -> None:
-    with pytest.raises(SparkforgeError) as caught:
-        pins(**changes)
-    assert message in caught.value.cause
-    assert "https://host.example/m.json" in caught.value.cause
+def test_an_unpublished_archive_is_refused_with_the_published_ones() -> None:
+    cause = r"https://host\.example/m\.json has no variant cuda14 of libcudss for linux-x86_64; it has cuda13"
+    with pytest.raises(SparkforgeError, match=cause):
+        pins(variant="cuda14")
 
 
 def test_each_manifest_is_fetched_once() -> None:
