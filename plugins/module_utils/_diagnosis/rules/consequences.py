@@ -1341,7 +1341,7 @@ pattern =
     ((?:process_ubatch|llama_decode|decode)\W+failed to [^\n]{3,120}|failed to find a memory slot[^\n]{0,60}|failed
     + to prepare attention ubatches)
     ggml_cuda_compute_forward: (\w+) failed
-    (ggml-cuda\.cu:\d+): CUDA error
+    (ggml-cuda\.cu:\d+): CUDA error(?:\n(?:[^\n]*\n)?[^\n]{0,40}CUDA error: (?P<cuda>[^\n]{3,120}))?
     (pre-allocated tensor [^\n]{3,160}cannot run the operation \([^)\n]+\))
 values =
     advice of found: .*(?:slot|ubatch) => Raise the context (-c) or lower the number of slots (-np)
@@ -1349,7 +1349,7 @@ values =
     advice of found: . => Read the line with CUDA error next to it; if there is none, update llama.cpp, build it
     + with -DCMAKE_CUDA_ARCHITECTURES=121, leave more memory free, and try without -fa, draft models and a quantized
     + cache
-cause = llama.cpp failed during the computation ({found}).
+cause = llama.cpp failed during the computation ({found})[: CUDA reports {cuda}].
 remedy = {advice}.
 source = withcatai/node-llama-cpp#560
 """

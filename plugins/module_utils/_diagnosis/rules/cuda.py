@@ -290,9 +290,9 @@ source = flashinfer-ai/flashinfer#5238
 keys = has no device code compatible with CUDA arch
 pattern =
     CUDA kernel (?P<kernel>\w+) has no device code compatible with CUDA arch (?P<need>\d+)\. \S+ was compiled for:
-    + (?P<has>[\d,]+)
-cause = The kernel {kernel} of llama.cpp was compiled for {has} and not for this GPU's architecture, {need} (a GB10 is
-    1210).
+    + (?:(?P<has>[\d,]+)|\w)
+cause = The kernel {kernel} of llama.cpp was not compiled for this GPU's architecture, {need} (a GB10 is 1210)[, only
+    for {has}].
 remedy = Build llama.cpp with CUDA 13 and -DCMAKE_CUDA_ARCHITECTURES=121 in an empty directory, or take a build that
     lists it.
 source = hybridgroup/llama-cpp-builder#31

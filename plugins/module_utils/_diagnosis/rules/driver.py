@@ -579,6 +579,7 @@ pattern =
     BUG: (unable to handle page fault)
     ^(general protection fault, prob|Synchronous External Abort)
     Unable to handle kernel (NULL pointer dereference|paging request)
+unless = Unable to mount root fs
 cause = The kernel itself failed ({found}[ in {where}]); the program that ran is not at fault.
 remedy = Reboot, and use a kernel or driver release in which it is mended; keep these lines for the report to its
     vendor.

@@ -160,11 +160,13 @@ source = utkuozdemir/nvidia_gpu_exporter#249
 keys =
     does not exist.  Dropping to a shell!
     Unable to mount root fs on
+    Gave up waiting for root
 pattern =
     ALERT!\s+(\S+) does not exist\.\s+Dropping to a shell
     (Unable to mount root fs on \S+)
-cause = The kernel found no root file system at its start ({found}): its initial RAM disk lacks the disk's driver or was
-    not written, or the disk is not seen.
+    (Gave up waiting for root file system)
+cause = The kernel found no root file system at its start ({found}): its initial RAM disk lacks the disk's driver or
+    was not written, or the disk is not seen.
 remedy = Boot an older kernel (Advanced options of the boot menu), then write the RAM disk again with enough room in
     /boot (df -h /boot; sudo update-initramfs -c -k KERNEL; sudo dpkg --configure -a); compare the UUID with blkid.
 

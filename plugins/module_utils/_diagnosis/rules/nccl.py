@@ -458,9 +458,9 @@ source = https://github.com/linux-rdma/rdma-core/blob/master/libibverbs/init.c
 keys = ibv_reg_dmabuf_mr
 pattern =
     ibv_reg_dmabuf_mr\w*(?:\(\))? failed(?: with error)?:? (?P<why>Operation not supported|Bad address|Invalid argument)
-cause = The RDMA card or its driver cannot register GPU memory through DMA-BUF ({why}); a GB10 does not support this at
-    all.
-remedy = Set NCCL_DMABUF_ENABLE=0 on all hosts, or use a newer NCCL, which then copies through host memory by itself;
-    on other GPUs, a newer kernel, driver or DOCA may support it.
+cause = The GPU's memory could not be registered with the RDMA card through DMA-BUF ({why}): this kernel, driver,
+    rdma-core or GPU does not support it.
+remedy = Set NCCL_DMABUF_ENABLE=0 on all hosts, or use a newer NCCL, which then copies through host memory by itself; a
+    newer kernel, driver or DOCA may support it.
 source = NVIDIA/nccl#778
 """

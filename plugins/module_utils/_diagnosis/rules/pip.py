@@ -399,4 +399,18 @@ pattern =
     invalid pyproject\.toml
 cause = A pyproject.toml cannot be read ({found}).
 remedy = Correct the patch or the edit that changed it.
+
+[pip-git-failed]
+keys = did not run successfully
+pattern = ^\W{1,12}(?P<command>git (?P<verb>\w+)[^\n]*?) did not run successfully
+uncertain = yes
+values =
+    advice of verb: (?:checkout|rev-parse) => Correct what follows the @ in the requirement: that tag, branch or
+    + commit is not in the repository (git ls-remote URL lists the tags and branches; of a commit write all 40 digits)
+    advice of verb: submodule => Run that command by hand in a clone: a submodule's repository may have moved or
+    + need a login
+    advice of verb: . => Check the URL, the network and the login (git clone URL by hand shows git's own message)
+cause = pip could not get a source with git: {command} failed.
+remedy = {advice}.
+source = nvidia-cosmos/cosmos-dependencies#11
 """

@@ -212,11 +212,15 @@ remedy = Read its own lines before and the kernel's log of that time (journalctl
     only if it is known to take that long.
 
 [device-wait-timeout]
-keys = Timed out waiting for device
-pattern = Timed out waiting for device (\S+)
+keys =
+    imed out waiting for device
+    .device/start timed out
+pattern =
+    [Tt]imed out waiting for device (\S+)
+    Job (\S+\.device)/start timed out
 cause = At boot the device {found}, which /etc/fstab or a unit names, did not appear.
-remedy = Compare /etc/fstab with lsblk -f (the UUID changes when a disk is formatted), and add nofail to a disk that may
-    be missing.
+remedy = Compare /etc/fstab with lsblk -f (the UUID changes when a disk is formatted), and add nofail to a disk that
+    may be missing.
 
 [snap-refused]
 keys =
