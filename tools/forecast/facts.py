@@ -200,18 +200,12 @@ class State:
         """Return the environments and packaged toolkits that the driver does not support after the upgrade."""
         driver = self.driver(self.after)
         branch = int(driver.partition(".")[0]) if driver else 0
-        if not self.driver(self.before):
-            return []
-        too_old = []
-        for name, row in (self.observation.get("environments") or {}).items():
-            cuda = re.search(r"\+cu(\d\d)\d", str(row.get("torch") or ""))
-            if cuda and branch < DRIVER_OF_CUDA.get(cuda[1], 0):
-                too_old.append(f"environment {name} ({row['torch']})")
-        for name, version in self.after.items():
-            cuda = re.match(r"cuda-(?:cudart|libraries)-(\d\d)-\d+$", name)
-            if cuda and branch < DRIVER_OF_CUDA.get(cuda[1], 0):
-                too_old.append(f"{name} {version}")
-        return sorted(too_old)
+        torches = {name: str(row.get("torch")) for name, row in (self.observation.get("environments") or {}).items()}
+        rows = [(f"environment {name} ({torch})", re.search(r"\+cu(\d\d)\d", torch)) for name, torch in torches.items()]
+        toolkit = re.compile(r"cuda-(?:cudart|libraries)-(\d\d)-\d+$")
+        rows += [(f"{name} {version}", toolkit.match(name)) for name, version in self.after.items()]
+        too_old = sorted(text for text, cuda in rows if cuda and branch < DRIVER_OF_CUDA.get(cuda[1], 0))
+        return too_old if self.driver(self.before) else []
 
     def _environments_misfit(self) -> list[str]:
         misfits = []
