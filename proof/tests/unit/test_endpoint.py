@@ -291,11 +291,20 @@ def test_every_fourth_text_of_batch_gets_other_neighbours() -> None:
     assert same[::4] == [True] * 8 and not all(same)
 
 
-def test_page_is_shared_after_two_different_beginnings() -> None:
-    pairs = [group for group in texts.Texts(range(10, 90), [], 300, 0).shared() if len(group) == 2]
-    for first, second in pairs:
-        size = judge.shared_beginning(first.ids[::-1], second.ids[::-1])
-        assert first.ids[0] != second.ids[0] and size >= 16 and len(first.ids) == len(second.ids)
+@pytest.mark.parametrize("first", [[], [1]])
+@pytest.mark.parametrize("page", texts.PAGES)
+def test_cache_that_ignores_a_pages_prefix_takes_a_page_from_another_text(first: list[int], page: int) -> None:
+    cached: dict[tuple[int, tuple[int, ...]], tuple[int, ...]] = {}
+    confused = 0
+    for text in texts.Texts(range(10, 90), first, 300, 0).shared():
+        is_cached = True
+        for end in range(page, len(text.ids), page):
+            key, beginning = (end, text.ids[end - page : end]), text.ids[:end]
+            # An engine computes everything after the first page that is not in its cache.
+            is_cached = is_cached and key in cached
+            confused += is_cached and cached[key] != beginning
+            cached.setdefault(key, beginning)
+    assert confused
 
 
 def seen(position: int, off: float, condition: str = texts.ALONE, length: int = 64, text: int = 0) -> Observation:

@@ -118,7 +118,7 @@ class Numbers:
     def cache(self) -> Measured:
         """Check answers to texts that are completely or partly in a prefix cache."""
         self._require_right_alone()
-        listed = [*self.drawn.repeated(self.alone), *(text for group in self.drawn.shared() for text in group)]
+        listed = [*self.drawn.repeated(self.alone), *self.drawn.shared()]
         if not listed:
             raise Skipped("The context is too short for a page of a cache.")
         pairs = self.session.compare([(text, self._ask(text), None) for text in listed])

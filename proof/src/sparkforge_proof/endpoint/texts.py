@@ -65,21 +65,21 @@ class Texts:
         """Return some texts that were requested before and may be cached."""
         return [Text(text.ids, REPEATED) for text in asked if len(text.ids) in (17, 33, 65, 129, 257, 513)]
 
-    def shared(self) -> list[list[Text]]:
-        """Return groups of texts that share parts, each in the order in which to request them.
+    def shared(self) -> list[Text]:
+        """Return texts that share parts, in the order in which to request them, four for each size.
 
-        Some share their beginning. Others have the same page at the same position after different beginnings; a cache
-        that ignores a page's prefix confuses them.
+        The first two share their beginning. The last one consists of two parts that were requested at the same
+        positions, but not after each other; a cache that ignores a page's prefix takes the second from another text.
         """
-        groups = []
+        texts = []
         for size in PAGES:
-            if 3 * size + 1 + GENERATED > self._longest:
+            if 2 * size + 3 + GENERATED > self._longest:
                 continue
             begin, other = self.draw(size), self.draw(size)
-            middle, end = (self.draw(size)[len(self._first) :] for _ in range(2))
-            groups.append([Text(begin + tail, SHARED) for tail in (middle + end, end + middle, middle + middle)])
-            groups.append([Text(head + middle + end[:3], SHARED) for head in (begin, other)])
-        return groups
+            middle, end = (self.draw(len(self._first) + size + 3)[len(self._first) :] for _ in range(2))
+            parts = ((begin, middle), (begin, end), (other, end), (other, middle))
+            texts += [Text(head + tail, SHARED) for head, tail in parts]
+        return texts
 
     def batches(self) -> list[list[Text]]:
         """Return two batches of :data:`BATCH` texts; every fourth text is in both, next to different texts."""
