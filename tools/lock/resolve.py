@@ -80,7 +80,7 @@ class Target:
     def rank(self) -> dict[Tag, int]:
         """Return the wheel tags that the target accepts; the best has rank 0."""
         levels = []
-        for minor in range(GLIBC_MINOR, 4, -1):
+        for minor in range(GLIBC_MINOR, 4 if self.machine == "x86_64" else 16, -1):
             levels.append(f"manylinux_2_{minor}_{self.machine}")
             levels += [f"{_OLD_NAMES[minor]}_{self.machine}"] if minor in _OLD_NAMES else []
         levels.append(f"linux_{self.machine}")

@@ -330,15 +330,6 @@ _OPEN = re.compile(r"[^:]:\s*$")
 # An exception without a message, or with only a key as its message, and Python's text between two chained exceptions.
 _MUTE = re.compile(r"\s*(?:[\w.]+:?|[\w.]+: ?-?\d+|(?:\w+\.)*(?:Attribute|Index|Key|Lookup)Error:(?:\s+\S+){0,2})\s*$")
 _CHAINED = re.compile(r"\s*(?:During handling of the above exception|The above exception was the direct cause)")
-# A line that does not end its sentence.
-_GOES_ON = r"[^\n]*(?:[:,]|\b(?:an?|and|as|by|calling|following|for|from|in|of|or|running|the|to|using|via|with))\n"
-#: A remedy in the words of the program that failed.
-ADVICE = re.compile(
-    r"\b(?:To (?:work around|fix|resolve|solve|avoid|enable|disable) |(?:[Pp]lease|[Yy]ou (?:can|should|may|could)) "
-    r"(?:also )?(?:install|(?:re-?)?run|set|use|add|pass|specify|(?:up|down)grade|update|(?:reduc|increas|decreas"
-    r"|disabl|enabl)e|(?:try|consider|make sure))\b|(?:[Tt]ry|[Cc]onsider|[Mm]ake sure|Run(?= ['`])|Install an?"
-    rf"|(?:help|hint):) )(?:{_GOES_ON}\s*\S[^\n]{{3,200}}|(?!{_GOES_ON})[^\n]{{4,200}}(?:\n ?[a-z][^\n]{{4,200}})?)"
-)
 #: The levels of lines that report no failure.
 TALK = frozenset({"TRACE", "DEBUG", "INFO", "NOTICE"})
 _QUIET = TALK | {"WARNING"}

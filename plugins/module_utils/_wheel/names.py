@@ -66,11 +66,15 @@ def check_wheel_fits(wheel: WheelName, python: tuple[int, int], machine: str, gl
         return match.group(1) == "py" or "abi3" in wheel.abis
 
     reason = None
+    # Before glibc 2.17 (manylinux2014), there are manylinux tags for x86 only; pip refuses them for other machines.
+    too_old = r"manylinux(?:1|2010|_2_(?:\d|1[0-6]))_(?!x86_64|i686)"
     if not any(
-        system == "any" or re.fullmatch(rf"(linux|manylinux\d*(_\d+_\d+)?)_{re.escape(machine)}", system)
+        system == "any" or re.fullmatch(rf"(?!{too_old})(linux|manylinux\d*(_\d+_\d+)?)_{re.escape(machine)}", system)
         for system in wheel.platforms
     ):
-        reason = f"it is for {'.'.join(wheel.platforms)}, but this host is linux_{machine}"
+        is_old = any(re.match(too_old + re.escape(machine), system) for system in wheel.platforms)
+        reason = "pip accepts only manylinux2014 and newer on" if is_old else "this host is"
+        reason = f"it is for {'.'.join(wheel.platforms)}, but {reason} linux_{machine}"
     elif not any(fits_python(tag) for tag in wheel.pythons) or not any(
         abi in ("none", "abi3", interpreter_tag) for abi in wheel.abis
     ):
