@@ -27,6 +27,7 @@ _PROTECTED = re.compile("|".join(PROTECTED))
 _IMAGE = re.compile(r"^linux-image-(?:unsigned-)?(\d[\w.+~-]*)$")
 _DRIVER = re.compile(r"^(?:libnvidia-compute|nvidia-driver|nvidia-kernel-common|nvidia-utils)-?(\d{3})?\b(?!.*:)")
 _DKMS = re.compile(r"-dkms(?:-|$)")
+_REWRITES_INITRD = re.compile(rf"^(?:linux-firmware|initramfs-tools)(?:-|$)|{_DKMS.pattern}")
 _FIRMWARE_BAD = ("failed", "failed-transient")
 
 # The fields of a record's samples of a GPU under load, and the utilisation (%) from which a GPU counts as busy.
@@ -175,7 +176,8 @@ class State:
         sizes = [int(kernel["mib"]) for kernel in self.kernels if kernel.get("mib")]
         # The old initial RAM disk is kept until the new one is written.
         needed = (max(sizes, default=KERNEL_MIB) or KERNEL_MIB) * (len(self.new_kernels()) + 1)
-        return max(0, needed - boot["available_mib"]) if boot and self.new_kernels() else 0
+        writes = self.new_kernels() or any(_REWRITES_INITRD.search(step["name"]) for step in self.installs)
+        return max(0, needed - boot["available_mib"]) if boot and writes else 0
 
     def _system_missing(self) -> int:
         if not (self.installs or self.removes):

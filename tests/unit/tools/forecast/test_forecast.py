@@ -232,6 +232,15 @@ def test_missing_space_has_a_unit() -> None:
     assert finding["why"][0].endswith(" MiB")
 
 
+@pytest.mark.parametrize(
+    ("package", "writes"),
+    [("linux-firmware", True), ("initramfs-tools", True), ("nvidia-fs-dkms", True), ("initramfs-toolset", False)],
+)
+def test_packages_that_rewrite_the_initial_ram_disk_need_room(package: str, writes: bool) -> None:
+    boot = {"available_mib": 31, "total_mib": 488, "read_only": False}
+    assert ("boot-full" in rules(upgrade_to(REAL[0], {package: "9"}, boot=boot))) == writes
+
+
 KERNEL_7_UPDATE = {
     "plan": {
         "install": [{"name": "linux-image-7.0.0-1019-nvidia", "previous": None, "version": "7.0.0-1019.19"}],
