@@ -179,6 +179,7 @@ pattern =
     \A(?:\W*(?:\w+\.)*\w*(?:Error|Exception):|\s*(?:Value error|Assertion failed),) +(?P<why2>[^\n]{4,300}?)[,;.]?
     + +(?P<advice2>by (?:setting|passing|using|adding|installing|specifying|(?:in|de)creasing|reducing|enabling|disabl
     +ing|running|removing)\b[^\n]{4,300}?)[.!]?(?: \[type=[^\n]*)?$
+uncertain = yes
 cause = The program ended, and its message says why[: {why}].
 remedy = Do what the message says: {advice}.
 
