@@ -50,6 +50,7 @@ def test_known_error_with_three_lines_around_it(log: pathlib.Path, capsys: Captu
         ("e.cpp:1:18: error: 'x' was not declared in this scope\n", explain.UNKNOWN, 1, "The source does not compile"),
         ("open: permission denied\n", explain.UNKNOWN, 1, "This account is not permitted"),
         ("TypeError: f() missing 1 required positional argument: 'x'\n", explain.UNKNOWN, 1, "called without 'x'"),
+        ("ValueError: too many widgets. Please use fewer.\n", explain.UNKNOWN, 1, "its message says why"),
         ("Run-time dependency CUDA found: NO (tried system)\n", explain.UNKNOWN, 1, "dependency CUDA found: NO"),
         ("Library m found: NO\nFound ninja-1.11 at /usr/bin/ninja\n", explain.NO_ERROR, 2, "Found ninja-1.11"),
         ("", explain.NO_ERROR, 0, "The log is empty."),
@@ -186,6 +187,9 @@ def test_host_has_one_replacement_in_all_texts() -> None:
         ("connect to host 192.0.2.9 port 22", "connect to host address-1.3 port 22"),
         ("connect to host spark-7, resolve hostname spark-8", "connect to host host-3, resolve hostname host-4"),
         ("host: DGX Spark, 121 GiB", "host: DGX Spark, 121 GiB"),
+        ("connect to GCS, OnConnect to Node 8", "connect to GCS, OnConnect to Node 8"),
+        ("connect to head at address 192.0.2.7:41000", "connect to head at address address-1.1:41000"),
+        ("connect to spark-7 at address 192.0.2.7", "connect to host-3 at address address-1.1"),
     ):
         assert hidden.text(text) == shown
     assert hidden.value("10.0.1.34 and 192.0.2.7") == "address-3.2 and address-1.1"

@@ -616,6 +616,17 @@ remedy = Make nvidia-smi work on the host first; if it does, see that the toolki
     driver's modules.
 source = NVIDIA/nvidia-docker#1675
 
+[container-hook-overcommit]
+keys = not enough memory for the allocation
+pattern =
+    __vm_enough_memory: pid: \d+, comm: (?P<program>[^,\n]+), bytes: (?P<bytes>\d+) not enough memory for the allocation
+when = container-hook-driver
+cause = The kernel refused {program}, which the container toolkit starts, {bytes} bytes: its rule for promised memory
+    (vm.overcommit_memory) allows no more, so CUDA did not start.
+remedy = Look at sysctl vm.overcommit_memory: with 2 set it to 0, or raise vm.overcommit_ratio; with 0 end other
+    programs or add swap; or start the container through CDI, which needs no such helper.
+source = NVIDIA/nvidia-container-toolkit#1324
+
 [container-hook-driver]
 keys =
     driver rpc error
