@@ -264,6 +264,7 @@ def judge(
     outcome: Survey,
     allowed: t.Mapping[str, tuple[float, float]],
     form: str,
+    remedy: str = REMEDY,
 ) -> Measured:
     """Compare the errors of a run with their bounds.
 
@@ -318,7 +319,7 @@ def judge(
             or ((name in outcome.functions or _OF_LISTS.match(name)) and OF_FUNCTIONS < ratio < math.inf)
             for name, (_plain, ratio, _text) in off.items()
         )
-        raise Failed(cause, REMEDY, measured, bound, worst, misfits.count, misfits.compared, counts)
+        raise Failed(cause, remedy, measured, bound, worst, misfits.count, misfits.compared, counts)
     if ended:
         raise Unanswered(CRASH, f"In {form}:{endings}", REMEDY, measured, bound)
     if not outcome.units:

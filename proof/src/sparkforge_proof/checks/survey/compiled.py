@@ -19,6 +19,10 @@ from .rounding import Computed, compute, leaves, one_line, spacing, tensors, ups
 
 #: The most operations in one kernel. ptxas took more than five minutes for one that sorted and scanned many times.
 FUSED = 8
+_REMEDY = (
+    "If only calls marked as compiled are named, do not compile such code (TORCH_COMPILE_DISABLE=1), or use another "
+    "torch: its code generator is wrong, or the compiler behind it (g++ or Triton); --seed draws the program again."
+)
 #: A program, the label of its call, a sample, and its references; see :func:`calls.reference`.
 Call = tuple[Operator, str, t.Any, t.Any, t.Any]
 
@@ -143,5 +147,5 @@ def compiled_panels(context: Context, part: str) -> Measured:
             for program, *_others in rounds[0]:
                 allowed[program.name] = allowed[f"{program.name}, compiled"] = panels.bounds(program.entry.kind, form)
             _compare(outcome, rounds, dynamic)
-        measured = all_operators.judge(context, outcome, allowed, "programs")
+        measured = all_operators.judge(context, outcome, allowed, "programs", _REMEDY)
         return with_graph_count(measured, graphs())
