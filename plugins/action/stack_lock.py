@@ -66,13 +66,7 @@ class ActionModule(OnController):
             files.write_text(path, text_after, "Set stack_lock_directory to a directory that you can write to.")
         for line in [*notes, *moved]:
             self._display.display(f"lock {name} | {sanitize.line(line)}")
-        answer: dict[str, t.Any] = {
-            "changed": changed,
-            "path": path,
-            "moved": moved,
-            "notes": notes,
-            "lock": lock,
-        }
+        answer: dict[str, t.Any] = {"changed": changed, "path": path, "moved": moved, "notes": notes, "lock": lock}
         if changed and self._task.diff:
             answer["diff"] = phrases.diff(path, before, text_after)
         return answer

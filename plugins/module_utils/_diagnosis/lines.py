@@ -334,7 +334,14 @@ _CHAINED = re.compile(r"\s*(?:During handling of the above exception|The above e
 TALK = frozenset({"TRACE", "DEBUG", "INFO", "NOTICE"})
 _QUIET = TALK | {"WARNING"}
 _INNER = re.compile(r"\n\s*(?:Caused by:|[├╰]─▶|nvidia-container-cli: |process didn't exit successfully)")
+# A file with which NumPy, autoconf or CMake only tests for a feature, but not CMake's test of a compiler.
+_PROBE = re.compile(
+    rb"\b_?conf(?:igtes|tes)t\.(?:c|cc|cpp|cxx|cu|f|f90)\b|/CMakeFiles/CMake(?:Tmp|Scratch)/(?!\S*testC)"
+    rb"|\bCheck(?:Function|IncludeFile|Symbol)\w*\.c"
+)
 TRACEBACK = "Traceback (most recent call last)"
+# An exception, where the places in a traceback have lost their indentation.
+_RAISED = r"(?:\w+\.)*(?:[A-Z]\w*|error|timeout)(?::|$)"
 # A line that does not end its sentence.
 _OPEN_END = r"[^\n]*(?:[:,]|\b(?:an?|and|as|by|calling|following|for|from|in|of|or|running|the|to|using|via|with))\n"
 #: A remedy in the words of the program that failed.
@@ -397,16 +404,24 @@ def traceback_end(window: str) -> tuple[int, int, str]:
     depth = len(first.text) - len(first.text[start:].lstrip())
     # IPython names the exception in the first line, too, and does not indent the places.
     name = re.sub(r"(?!\w+ {2,}Traceback).*| .*", "", first.text)
+    is_flat = any(parse(row).text[start:].startswith('File "') for row in (raw, *rest[:3]))
+    names_error = re.compile(_RAISED if is_flat else re.escape(name)).match
     for number, below in enumerate(rest, 1):
         line = parse(below)
         if line.process != first.process or not line.text.strip():
             continue
         text = line.text[start:]
-        if len(line.text) - len(text.lstrip()) <= depth and text.startswith(name) and not text.startswith('File "'):
+        if len(line.text) - len(text.lstrip()) <= depth and names_error(text):
             after = lines_of_process("\n".join(rest[number - 1 : number + _NEAR])).partition("\n")[2]
             kind = 2 if _WEAK.search(text) or is_mute(text, after) else 4
             return number, 0 if "KeyboardInterrupt" in text else kind, _message(text, after)
     return 0, 0, ""
+
+
+def is_probe(log: bytes, start: int, row: bytes) -> bool:
+    """Tell whether a line is about a test for a feature; the assembler names only its temporary file."""
+    margin = 500 * (b".s:" in row)
+    return bool(_PROBE.search(log, max(0, start - margin), start + len(row) + margin))
 
 
 def is_mute(text: str, below: str) -> bool:

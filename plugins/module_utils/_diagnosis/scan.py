@@ -343,7 +343,8 @@ class _Scan:
             if match and match.start() <= len(line.text) and not (rule.exception and rule.exception.search(line.text)):
                 if not rule.notice and lines.is_tried_again(self._window(start, row)):
                     line = line._replace(level="WARNING")
-                yield match, line, start
+                if not lines.is_probe(self._buffer, start, row):
+                    yield match, line, start
             elif shape and len(self._failures) < _SHAPES:
                 self._failures.add(shape)
 
@@ -356,18 +357,24 @@ class _Scan:
         first: dict[int, tuple[int, str]] = {}
         rows = {row for key in lines.ERROR_KEYS for row in self._rows.get(key, ())}
         tracebacks = set(self._rows.get(_TRACEBACK, ()))
+        end_of_frames = 0
         for start, row in sorted(rows):
             if start >= (first[_STRONG][0] if _STRONG in first else high):
                 break
             shape = row.translate(None, _DIGITS)
-            if (start, row) in tracebacks:
+            is_frame = b'File "' in row and lines.parse(lines.decode(row)).text.startswith('File "')
+            if start < end_of_frames:
+                continue
+            if is_frame or (start, row) in tracebacks:
                 number, kind, text = lines.traceback_end(self._window(start, row, _CONTEXT))
                 for _line in range(number):
                     start = self._buffer.find(b"\n", start) + 1
+                end_of_frames = start if is_frame else 0
             elif shape in self._dull and (1 in first or not self._dull[shape]):
                 continue
             else:
                 kind, text = lines.error_class(lines.decode(row), functools.partial(self._window, start, row))
+                kind = 1 if kind > 1 and lines.is_probe(self._buffer, start, row) else kind
                 if 0 <= kind < 2 and len(self._dull) < _WORDS // 10:
                     self._dull[shape] = kind
             if kind > 0 and (kind not in first or start < first[kind][0]):
@@ -484,12 +491,10 @@ def _shorten(line: str) -> str:
 
 
 _KEYS = {entry.name: tuple(key.encode("utf-8") for key in entry.keys) for entry in RULES + EVIDENCE}
-_BY_KEY: dict[bytes, list[Rule]] = {}
+_BY_KEY: dict[bytes, list[Rule]] = {key: [] for key in lines.ERROR_KEYS}
 for _rule in RULES + EVIDENCE:
     for _key in _KEYS[_rule.name]:
         _BY_KEY.setdefault(_key, []).append(_rule)
-for _key in lines.ERROR_KEYS:
-    _BY_KEY.setdefault(_key, [])
 _KEYS_OF_SHAPE: dict[bytes, list[bytes]] = {}
 for _key in _BY_KEY:
     _KEYS_OF_SHAPE.setdefault(_key.translate(None, _DIGITS), []).append(_key)

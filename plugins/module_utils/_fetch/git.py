@@ -47,12 +47,7 @@ class Repositories:
     """Fetch a commit and its submodules into the store, and check out a tree from it."""
 
     def __init__(
-        self,
-        store: str,
-        say: Say,
-        environment: t.Mapping[str, str],
-        rewrite: t.Mapping[str, str],
-        patience: Patience,
+        self, store: str, say: Say, environment: t.Mapping[str, str], rewrite: t.Mapping[str, str], patience: Patience
     ) -> None:
         self.store = store
         self.say = say

@@ -95,14 +95,7 @@ class Commands:
             raise of_local(completed.stderr.decode("utf-8", "replace"), completed.returncode)
         return completed.stdout
 
-    def remote(
-        self,
-        remote: Remote,
-        arguments: t.Sequence[str],
-        *,
-        data: bytes = b"",
-        say: Say | None = None,
-    ) -> bytes:
+    def remote(self, remote: Remote, arguments: t.Sequence[str], *, data: bytes = b"", say: Say | None = None) -> bytes:
         """Run git with network access and return its output.
 
         :param data: its standard input.

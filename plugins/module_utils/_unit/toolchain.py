@@ -67,11 +67,7 @@ class Toolchain:
 
 
 def observe(
-    commands: t.Mapping[str, str],
-    python: str | None,
-    path: str,
-    *,
-    optional: t.Mapping[str, str] | None = None,
+    commands: t.Mapping[str, str], python: str | None, path: str, *, optional: t.Mapping[str, str] | None = None
 ) -> Toolchain:
     """Find the tools and return their paths and versions.
 

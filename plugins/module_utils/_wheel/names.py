@@ -40,12 +40,7 @@ def parse_wheel_name(file: str) -> WheelName:
         )
     python, abi, system = parts[-3:]
     return WheelName(
-        base,
-        normalised(parts[0]),
-        parts[1],
-        tuple(python.split(".")),
-        tuple(abi.split(".")),
-        tuple(system.split(".")),
+        base, normalised(parts[0]), parts[1], tuple(python.split(".")), tuple(abi.split(".")), tuple(system.split("."))
     )
 
 

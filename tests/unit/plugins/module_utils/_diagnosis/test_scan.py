@@ -144,6 +144,32 @@ def test_dropped_cmake_options_are_noticed_once() -> None:
             "(API pid=3) RuntimeError: Engine core initialization failed. See root cause above.\n",
             "acme.Broken: the thing broke",
         ),
+        # Frames without indentation, with and without the beginning of the traceback.
+        (
+            '(W pid=1) ERROR 11-20 10:00:00 [a.py:1] File "x.py", line 1, in f\n'
+            "(W pid=1) ERROR 11-20 10:00:00 [a.py:1] g(\n(W pid=1) ERROR 11-20 10:00:00 [a.py:1] ^^\n"
+            "(W pid=1) ERROR 11-20 10:00:00 [a.py:1] acme.Broken: the thing broke\n",
+            "acme.Broken: the thing broke",
+        ),
+        (
+            'Traceback (most recent call last):\nFile "a.py", line 1, in <module>\nx = f()\nFile "b.py", line 2, in f\n'
+            "return widget[0]\nacme.Broken: the thing broke\n",
+            "acme.Broken: the thing broke",
+        ),
+        # Tests for features are errors only if nothing else is.
+        (
+            "_configtest.c:1:10: error: immintrin.h: No such file or directory\n/tmp/cc6BiTMm.s: Assembler messages:"
+            "\n/tmp/cc6BiTMm.s:19: Error: unknown mnemonic `vpand' -- `vpand %xmm1,%xmm2'\nno widget: error: odd\n",
+            "no widget: error: odd",
+        ),
+        (
+            "conftest.c:11:28: error: 'widget' undeclared (first use in this function)\n",
+            "conftest.c:11:28: error: 'widget' undeclared (first use in this function)",
+        ),
+        (
+            "/b/CMakeFiles/CMakeScratch/TryCompile-a/CheckSymbolExists.c:8:19: error: 'widget' undeclared\n",
+            "/b/CMakeFiles/CMakeScratch/TryCompile-a/CheckSymbolExists.c:8:19: error: 'widget' undeclared",
+        ),
         # The innermost tool's error counts.
         (
             "error[E0433]: failed to resolve: use of `bar`\n --> src/lib.rs:3:5\nerror: could not compile `foo` (lib)\n"
