@@ -51,7 +51,7 @@ def test_the_schema_is_valid_strict_and_describes_each_key() -> None:
         assert part["additionalProperties"] is False
         # Reports from earlier versions lack reasons, firmware and the survey's numbers; most checks lack the others.
         optional = {"reason", "accepted", "covered", "firmware", "mismatched", "compared", "coverage", "core_seconds"}
-        optional |= {"blocks"}
+        optional |= {"blocks", "selected"}
         assert set(part["required"]) == set(part["properties"]) - optional
     for name, value in SCHEMA["properties"].items():
         assert value["description"], name
