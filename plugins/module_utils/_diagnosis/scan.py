@@ -361,10 +361,10 @@ class _Scan:
         for start, row in sorted(rows):
             if start >= (first[_STRONG][0] if _STRONG in first else high):
                 break
-            shape = row.translate(None, _DIGITS)
-            is_frame = b'File "' in row and lines.parse(lines.decode(row)).text.startswith('File "')
             if start < end_of_frames:
                 continue
+            shape = row.translate(None, _DIGITS)
+            is_frame = b'File "' in row and lines.parse(lines.decode(row)).text.startswith('File "')
             if is_frame or (start, row) in tracebacks:
                 number, kind, text = lines.traceback_end(self._window(start, row, _CONTEXT))
                 for _line in range(number):

@@ -24,6 +24,9 @@ DRIVER = ("libcuda.so.1", "libnvidia-*.so.*", "libcudadebugger.so.1", "libnvcuvi
 # Libraries that may be attributed to the driver if there is no GPU: CUDA builds of PyTorch link to them.
 DRIVER_SONAMES = ("libcuda.so.1", "libnvidia-ml.so.1")
 
+# The hash that auditwheel adds to the name of a library that it copies into a wheel.
+COPY = re.compile(r"-[0-9a-f]{8}\.so")
+
 # Files that a library opens with dlopen only for an optional feature: their missing dependencies are not a failure of
 # the directory that contains them.
 OPTIONAL_PLUGINS: tuple[tuple[str, str], ...] = (
@@ -176,7 +179,7 @@ _TABLE: tuple[_Entry, ...] = (
         _TORCH_HINT,
     ),
     _Entry(
-        r"libarm_compute\w*-[0-9a-f]+\.so|lib\w+-[0-9a-f]{8}\.so(?:\.\d+)*",
+        rf"libarm_compute\w*-[0-9a-f]+\.so|lib\w+{COPY.pattern}(?:\.\d+)*",
         "python_env",
         None,
         None,

@@ -89,7 +89,8 @@ class Proof:
             )
         self._add_coverage(results)
         # If no checks were selected, the verdict is based on all families, regardless of the profile.
-        rests_on = applicable if self.patterns == ["*"] else required
+        selected = [] if self.patterns == ["*"] else self.patterns
+        rests_on = required if selected else applicable
         families = verdict.families(name for name in rests_on if applicable[name].numeric)
         outcome = verdict.verdict(results, unselected, families)
         if outcome == verdict.UNPROVEN and not self.check_mode:
@@ -103,7 +104,7 @@ class Proof:
             "profile": self.profile.get("name"),
             "gpu_required": self.gpu_required,
             "check_mode": self.check_mode,
-            "selected": [] if self.patterns == ["*"] else self.patterns,
+            "selected": selected,
             "verdict": outcome,
             "scope": verdict.scope(results),
             "summary": verdict.summary(result.status for result in results),

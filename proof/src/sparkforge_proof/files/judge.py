@@ -36,8 +36,6 @@ _MODULE = re.compile(r"\.(?:abi3|cpython-\w+(?:-[\w-]+)?)\.so$")
 _NEEDED = re.compile(rf"{_MODULE.pattern}|^(?!.*(?i:amd64|x86|x64|i[3-6]86|arm|aarch|tests?/)).*\.so(\.[\d.]+)?$")
 #: How many of a package's damaged files are named.
 _SHOWN = 20
-# The hash that auditwheel adds to the name of a library that it copies into a wheel.
-_COPY = re.compile(r"-[0-9a-f]{8}\.so")
 _LOCAL = re.compile(r"\+(?:.*\.)?cu(\d+)(\d)\b")
 
 
@@ -301,7 +299,7 @@ def _without_sonames(
         for name in library["lacking"]:
             missing.setdefault(name, []).append(library)
     known = {name: providers.provider(name, device.machine, device.cuda) for name in missing}
-    torch = sorted(name for name in missing if known[name].role == "python_env" and not _COPY.search(name))
+    torch = sorted(name for name in missing if known[name].role == "python_env" and not providers.COPY.search(name))
     if torch:
         yield report("perhaps", "soname", f"it needs {', '.join(torch[:4])} of PyTorch, which was not read.")
     rest = {name: users for name, users in sorted(missing.items()) if name not in torch}
@@ -313,7 +311,7 @@ def _without_sonames(
             + (f" ({known[name].hint.rstrip('.')})" if known[name].role or known[name].package else "")
             for name, users in [*rest.items()][:4]
         )
-        level = "no" if complete or any(map(_COPY.search, rest)) else "perhaps"
+        level = "no" if complete or any(map(providers.COPY.search, rest)) else "perhaps"
         yield report(level, "soname", f"no package provides {rows}.")
 
 

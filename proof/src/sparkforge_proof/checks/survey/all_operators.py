@@ -269,6 +269,7 @@ def judge(
     """Compare the errors of a run with their bounds.
 
     :param allowed: by name, the bounds for results and gradients, in units; infinite if they are not compared.
+    :param remedy: what to do about a wrong number.
     :raises Failed: if an operator exceeds its bound.
     :raises Unanswered: if an operator raised an error or killed its process, or nothing was computed.
     """

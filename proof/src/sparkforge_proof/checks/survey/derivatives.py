@@ -147,4 +147,4 @@ def _compare_derivatives(
             if not reason:
                 cases.compare(f"{name}, {case}", actual, near, bound)
             elif bool((error > bound).any()):
-                known[name] = reason, max(float((error / bound).max()), known.get(name, ("", 0.0))[1])
+                known[name] = max(known.get(name, (reason, 0.0)), (reason, float((error / bound).max())))
