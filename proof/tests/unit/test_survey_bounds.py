@@ -130,6 +130,24 @@ def test_known_defect_depends_on_device_and_call(name: str, device: str, known: 
     assert bool(bounds.known_defect(name, device)) is known
 
 
+@pytest.mark.parametrize(("capability", "known"), [((9, 0), True), ((10, 3), True), ((12, 1), False)])
+def test_known_defect_depends_on_the_architecture(
+    monkeypatch: pytest.MonkeyPatch, capability: tuple[int, int], known: bool
+) -> None:
+    """Machine code of ptxas 12.9 to 13.3 for 9.0 and 10.x lacks a minus sign, that for 12.x does not."""
+    cuda = types.SimpleNamespace(is_available=lambda: True, get_device_capability=lambda: capability)
+    monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(cuda=cuda))
+    assert bool(bounds.known_defect("programs: equal numbers (abs max), compiled", "cuda")) is known
+    assert not bounds.known_defect("programs: equal numbers (abs max)", "cuda")
+
+
+@pytest.mark.parametrize(("release", "known"), [((2, 11, 0), True), ((2, 14, 0), False)])
+def test_known_defect_depends_on_the_release(release: tuple[int, ...], known: bool) -> None:
+    call = "programs: folds 15 in float16 (signs(-x)), compiled"
+    assert bool(bounds.known_defect(call, "cuda", release)) is known
+    assert not bounds.known_defect(call.replace("signs(-x)", "signs(x + 0)"), "cuda", release)
+
+
 def test_calls_with_the_same_defect_are_listed_together() -> None:
     known = {"det": "a term lacks", "sort": "integers are lost", "solve": "a term lacks"}
     assert bounds.list_defects(known) == "det, solve: a term lacks; sort: integers are lost"

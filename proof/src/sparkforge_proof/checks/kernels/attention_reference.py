@@ -16,6 +16,7 @@ are the number of keys and the head size.
 - O: |error of P| |V| + g(L) P |V| + u |O|.
 - D: kernels compute it from the rounded O, or, like the math kernel, from P and dP: the sum of both errors.
 - dS: |error of P| |dP - D| + P (errors of dP and D), and u |dS| in 16-bit formats, as dS is rounded before a product.
+  The memory-efficient kernel rounds scale dS: of a subnormal number, that takes more from a scale below 1.
 - dQ, dK, dV: like O. torch's CPU kernel keeps sums of dK and dV in the inputs' format from one block of at least 32
   queries (for dQ: 512 keys) to the next: u for each such partial sum. If heads share a key, each head adds u.
 
@@ -235,7 +236,7 @@ def _element_bounds(x: _Exact, errors: _Errors) -> tuple[list[torch.Tensor], lis
     d_fixed = d_fixed + (p * dp.abs() * (relative + g(keys + 4)) + p * dp_fixed).sum(-1, keepdim=True)
     d_rounded = (ado * o_rounded).sum(-1, keepdim=True)
 
-    ds_fixed = p_fixed * (dp - d).abs() + smallest * allowed
+    ds_fixed = p_fixed * (dp - d).abs() + smallest * max(1.0, 1 / scale) * allowed
     ds_fixed = ds_fixed + p * (dp_fixed + d_fixed + _TRUNCATED * (dp.abs() + d.abs()))
     ds_rounded = p_rounded * (dp - d).abs() + p * (d_rounded + extra * dp.abs()) + (x.ds.abs() if half else 0.0)
 
@@ -310,7 +311,7 @@ def _rounding_variances(x: _Exact, errors: _Errors) -> list[torch.Tensor]:
 def _small_variances(x: _Exact) -> list[torch.Tensor]:
     """Return the variances if P, dS and the results are rounded to multiples of 1."""
     ones = torch.ones_like(x.p)
-    scaled = x.scale * ones
+    scaled = max(1.0, x.scale) * ones
     return [
         _sums(x.o.square()) + _of_product(ones, x.v, x.o),
         _sums(x.dq.square()) + _of_product(scaled, x.k, x.dq),

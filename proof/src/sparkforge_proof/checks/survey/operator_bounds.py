@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import platform
 import re
+import sys
 import typing as t
 
 from ... import resources
@@ -72,7 +73,8 @@ def bounds(name: str, form: str) -> tuple[float, float]:
     return result, gradient
 
 
-#: Known defects in torch itself, by device (or machine, for its CPU) and call, which may have a format; they warn.
+#: Known defects in torch itself, by device (or machine, for its CPU, or architecture, of a GPU) and call, which may
+#: have a format; they warn.
 KNOWN_DEFECTS = {
     ("cuda", r"bfloat16: fft\.i?[rh]?fft[2n]?, .*drawn.*"): (
         "some of a power of two along a dimension that is not the last are off by more than the largest result;"
@@ -107,6 +109,10 @@ KNOWN_DEFECTS = {
         "compiled code writes to an argument before it has read all of what it copies from there, pytorch#198270 (seen"
         " with 2.10 to 2.13)"
     ),
+    ("sm_90 sm_100 sm_103", r"equal numbers \(.*\), compiled"): (
+        "ptxas before 13.4 drops a minus sign from max(max(-a, -b), -c) of integers, as in pytorch#190973; it is right"
+        " with DISABLE_PTXAS_OPT=1"
+    ),
     ("cpu", r"(.*_safe_softmax.*|masked\.logaddexp), (forward twice|reverse over forward)"): (
         "the derivative is NaN (seen with 2.13)"
     ),
@@ -116,6 +122,9 @@ KNOWN_DEFECTS = {
 MENDED_DEFECTS = {
     ("cpu cuda", r"attention \d+ in \w+ \(.*, compiled(, backward)?"): (
         (2, 12), "compiled code scales attention with a mask or in float16 by another number (pytorch#174361)"
+    ),
+    ("cuda", r"folds \d+ in \w+ \(signs\(-x\)\), compiled"): (
+        (2, 14), "compiled code negates 0.0 to 0.0, until triton#10270 (2026-05; seen with 2.11)"
     ),
     ("cpu", r"bfloat16: (add)?mv, (.*, )?(out=|in place)(, .*)?"): (
         (2, 11), "a product in bfloat16 is written beside the strided elements (seen with 2.10.0 alone)"
@@ -129,7 +138,7 @@ def known_defect(name: str, device: str, release: tuple[int, ...] = (9,)) -> str
     :param name: the format and the call: ``float32: nn.functional.avg_pool2d, transposed, backward``.
     :param release: the release of torch.
     """
-    kinds = {device, platform.machine(), *_extensions()} if device == "cpu" else {device}
+    kinds = {device, platform.machine(), *_extensions()} if device == "cpu" else {device, _architecture()}
     calls = (name, name.partition(": ")[2])
     unmended = {call: why for call, (mended, why) in MENDED_DEFECTS.items() if release < mended}
     return next(
@@ -146,6 +155,12 @@ def list_defects(known: t.Mapping[str, str]) -> str:
     """Return calls, each with its known defect; those with the same one come together."""
     reasons = dict.fromkeys(known.values())
     return "; ".join(f"{', '.join(call for call in known if known[call] == why)}: {why}" for why in reasons)
+
+
+def _architecture() -> str:
+    """Return the architecture of this host's GPU, as compilers name it: ``sm_90``; or ''."""
+    cuda: t.Any = getattr(sys.modules.get("torch"), "cuda", None)
+    return "sm_{}{}".format(*cuda.get_device_capability()) if cuda and cuda.is_available() else ""
 
 
 @functools.cache
