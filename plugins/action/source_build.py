@@ -13,7 +13,7 @@ from ansible.utils.display import Display
 
 from ..module_utils._core import sanitize
 from ..module_utils._core.errors import SparkforgeError
-from ..module_utils._unit import state_file
+from ..module_utils._unit import outcome, state_file
 from ..module_utils._unit.progress import describe
 from ..plugin_utils.action import OnHost, merge_mapping
 
@@ -71,7 +71,7 @@ class ActionModule(OnHost):
 
         :raises AnsibleConnectionFailure: if that takes too long; the build continues on the host.
         """
-        watched = state_file.watched_entries(latest.get("state") or {})
+        watched = outcome.watched_entries(latest.get("state") or {})
         # Send only the options that identify the build, because patches may be large.
         identifying = ("name", "root", "log_root", "user", "kind", "source")
         module_args = {key: arguments[key] for key in identifying if key in arguments}

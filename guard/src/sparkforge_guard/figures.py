@@ -10,7 +10,7 @@ import time
 import typing as t
 
 from . import brakes, nvml, power
-from ._shared.module_utils._core import disk
+from ._shared.module_utils._core import contents
 from .host import Host
 from .journal import spread
 
@@ -37,7 +37,7 @@ def figures(settings: t.Mapping[str, t.Any], host: Host, device: t.Any) -> dict[
 def _last(path: str) -> str:
     """Return the guard's last act as a sentence."""
     try:
-        row = json.loads(disk.tail(path).splitlines()[-1])
+        row = json.loads(contents.tail(path).splitlines()[-1])
     except (ValueError, IndexError):
         return ""
     return f"{row.get('time')} {row.get('said')}"

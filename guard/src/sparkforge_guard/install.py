@@ -21,7 +21,7 @@ import shutil
 import typing as t
 
 from . import brakes, nvml, power, settings as guard_settings
-from ._shared.module_utils._core import detached, disk, program, units as systemd_units
+from ._shared.module_utils._core import detached, directories, disk, program, units as systemd_units
 from ._shared.module_utils._core.errors import SparkforgeError
 
 UNITS = "/etc/systemd/system"
@@ -85,7 +85,7 @@ class Installation:
         textfile = options["textfile"] or ""
         if textfile and not re.fullmatch(r"/[\w./+-]+", textfile):
             raise SparkforgeError(f"{textfile!r} is not an absolute path without spaces.", "Correct textfile.")
-        reason = disk.unsafe_for_metrics(textfile) if textfile else ""
+        reason = directories.unsafe_for_metrics(textfile) if textfile else ""
         if reason:
             raise SparkforgeError(
                 reason,

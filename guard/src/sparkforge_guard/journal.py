@@ -19,7 +19,7 @@ import time
 import typing as t
 
 from . import brakes, nvml, power
-from ._shared.module_utils._core import disk
+from ._shared.module_utils._core import directories
 from ._shared.module_utils._core.errors import SparkforgeError
 from .brakes import replace
 from .host import Host, Memory, Process, gib
@@ -209,7 +209,7 @@ class Journal(threading.Thread):
         self._metrics_due = 0.0
 
     def _publish(self, memory: Memory, devices: t.Sequence[nvml.Device]) -> None:
-        reason = disk.unsafe_for_metrics(self.textfile)
+        reason = directories.unsafe_for_metrics(self.textfile)
         if reason != self._refused:
             self._refused = reason
             sys.stderr.write(f"<4>{reason or 'Metrics are written again.'}\n")

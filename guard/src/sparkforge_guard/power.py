@@ -20,7 +20,7 @@ import time
 import typing as t
 
 from . import brakes, nvml
-from ._shared.module_utils._core import disk
+from ._shared.module_utils._core import contents
 from ._shared.module_utils._core.errors import SparkforgeError
 from .brakes import replace
 from .host import Memory
@@ -109,7 +109,7 @@ def note_start(state: str, boot: str) -> str:
 
     A boot in which the guard was stopped is not judged, because its end was not observed.
     """
-    rows, ended = read(os.path.join(state, RING)), disk.tail(os.path.join(state, ENDED)).strip()
+    rows, ended = read(os.path.join(state, RING)), contents.tail(os.path.join(state, ENDED)).strip()
     if ended == boot:
         os.unlink(os.path.join(state, ENDED))
     last = rows[-1] if rows else {}
@@ -142,7 +142,7 @@ def down(state: str) -> tuple[float, str]:
         when = os.stat(path).st_mtime
     except OSError:
         return 0.0, ""
-    return when, disk.tail(path).strip() if time.time() - when < WEEK else ""
+    return when, contents.tail(path).strip() if time.time() - when < WEEK else ""
 
 
 def check_caps(device: t.Any, power: float, clock: int) -> list[nvml.Device]:

@@ -6,7 +6,7 @@ import os
 import posixpath
 import re
 
-from .._core import disk
+from .._core import directories
 from .._core.errors import SparkforgeError
 from .._fetch.http import is_html
 from .._host.apt_state import paragraphs
@@ -77,5 +77,5 @@ def files(path: str) -> list[str]:
         if kind == "-":
             paths.append(posixpath.normpath("/" + name))
     remedy = "Free some space and run again; if the size is implausible, do not trust the file."
-    disk.check_space(os.path.dirname(path), total, path, remedy, _RESERVE)
+    directories.check_space(os.path.dirname(path), total, path, remedy, _RESERVE)
     return paths

@@ -12,7 +12,7 @@ import os
 import re
 import typing as t
 
-from .._core import disk, phrases, receipts
+from .._core import contents, disk, modules, receipts
 from .._core.errors import SparkforgeError
 from .._fetch.http import fetch
 from .._host.dpkg import DPKG
@@ -176,7 +176,7 @@ class LocalRepository:
 
     def _installed_package(self) -> str | None:
         """Return the package that this module installed, as opposed to one that it only configured."""
-        begun = disk.read(self._unfinished_note)
+        begun = contents.read(self._unfinished_note)
         if begun is not None:
             return begun.decode("ascii", "replace").strip()
         receipt = recorded.repository(self._root, self._receipt)
@@ -199,8 +199,8 @@ class LocalRepository:
         if len(rows) != 1 or keyring is None or not sources.has_lists(f"file:/var/{package}"):
             return False
         path = f"{sources.KEYRINGS}/{os.path.basename(keyring)}"
-        text = (disk.read(str(rows[0]["file"])) or b"").lower()
-        return rows[0]["signed_by"] == path and b"trusted" not in text and disk.read(path) == disk.read(keyring)
+        text = (contents.read(str(rows[0]["file"])) or b"").lower()
+        return rows[0]["signed_by"] == path and b"trusted" not in text and contents.read(path) == contents.read(keyring)
 
     def _configure(self, package: str, brought: bool = True) -> None:
         """Install the keyring for apt, point the source at it, and fetch this source's lists."""
@@ -208,7 +208,7 @@ class LocalRepository:
         keyring = f"{sources.KEYRINGS}/{os.path.basename(inside)}"
         files = sources.Rollback()
         try:
-            files.write(keyring, disk.read(inside) or b"")
+            files.write(keyring, contents.read(inside) or b"")
             rows = self._source_of(package)
             names = sorted({str(row["file"]) for row in rows}) or [f"{sources.SOURCES}/{package}.sources"]
             url = f"file:///var/{package}"
@@ -263,7 +263,7 @@ class LocalRepository:
             "package": package,
             "directory": f"/var/{package}" if package else None,
             "retired": sorted(repository.package for repository in gone),
-            "diff": phrases.diff(
+            "diff": modules.diff(
                 "local repositories",
                 before + "".join(f"{repository.package}\n" for repository in gone),
                 before or (requested if changed and self._version else ""),

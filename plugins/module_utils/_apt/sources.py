@@ -14,7 +14,7 @@ import stat
 import typing as t
 import urllib.parse
 
-from .._core import disk, phrases
+from .._core import contents, disk, modules
 from .._core.errors import SparkforgeError
 from .._fetch.http import fetch_bytes
 from . import openpgp
@@ -132,7 +132,7 @@ class Rollback:
         disk.delete(path)
 
     def _save_original(self, path: str) -> None:
-        content = disk.read(path)
+        content = contents.read(path)
         mode = 0o644 if content is None else stat.S_IMODE(os.stat(path).st_mode)
         self._before.append((path, content, mode))
 
@@ -180,7 +180,7 @@ class Source:
                 "Set key_url and key_fingerprint.",
             )
         content = render_source(self._url, self.keyring)
-        former, ring = disk.read(self.file), disk.read(self.keyring)
+        former, ring = contents.read(self.file), contents.read(self.keyring)
         # A run that was killed before it fetched the package lists left only the source.
         fetched = has_lists(self._url)
         if former == content and ring is not None and self._is_pinned(ring) and fetched:
@@ -197,7 +197,7 @@ class Source:
 
     def _leave_to(self, others: t.Sequence[str]) -> dict[str, t.Any]:
         """Use the existing source and remove ours, because both together would cause a Signed-By conflict."""
-        former = disk.read(self.file)
+        former = contents.read(self.file)
         if former is not None and not self._check_mode:
             disk.delete(self.file)
             disk.delete(self.keyring)
@@ -217,13 +217,13 @@ class Source:
             update_lists(self._apt, self.file, self._url)
         except BaseException:
             files.undo()
-            if disk.read(self.file) is None:
+            if contents.read(self.file) is None:
                 remove_lists(self._url)
             raise
 
     def absent(self) -> dict[str, t.Any]:
         """Remove our source and keyring, but no other source."""
-        former, ring = disk.read(self.file), disk.read(self.keyring)
+        former, ring = contents.read(self.file), contents.read(self.keyring)
         changed = former is not None or ring is not None
         if changed and not self._check_mode:
             urls = [uri for row in self._apt.state.sources() if row["file"] == self.file for uri in row["uris"]]
@@ -236,4 +236,4 @@ class Source:
     def _result(self, changed: bool, file: str, before: bytes | None, after: bytes | None) -> dict[str, t.Any]:
         texts = ((content or b"").decode("utf-8", "replace") for content in (before, after))
         keyring = self.keyring if file == self.file else None
-        return {"changed": changed, "file": file, "keyring": keyring, "diff": phrases.diff(self.file, *texts)}
+        return {"changed": changed, "file": file, "keyring": keyring, "diff": modules.diff(self.file, *texts)}

@@ -42,34 +42,6 @@ def regular(path: str, links: bool = False) -> int:
         os.close(handle)
 
 
-def read(path: str) -> bytes | None:
-    """Return the content of a file, or None if it does not exist."""
-    try:
-        with open(path, "rb") as stream:
-            return stream.read()
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise io_error(f"{path} cannot be read", error) from error
-
-
-def text(path: str) -> str | None:
-    """Return the text of a file, or None if it does not exist."""
-    content = read(path)
-    return None if content is None else content.decode("utf-8", "replace")
-
-
-def tail(path: str, offset: int = 0, limit: int = 64 << 10) -> str:
-    """Return the text of a file from an offset on, at most its last ``limit`` bytes, or '' if it cannot be read."""
-    try:
-        with open(path, "rb") as stream:
-            size = stream.seek(0, os.SEEK_END)
-            stream.seek(max(offset, size - limit))
-            return stream.read().decode(errors="replace")
-    except OSError:
-        return ""
-
-
 def write_file(path: str, content: bytes, mode: int = 0o644, group: int | None = None) -> None:
     """Write ``content`` to ``path`` atomically: into a temporary file next to it, which is synced and renamed.
 
@@ -99,32 +71,6 @@ def write_file(path: str, content: bytes, mode: int = 0o644, group: int | None =
         raise io_error(f"{path} cannot be written", error) from error
 
 
-def switch_symlink(link: str, target: str) -> None:
-    """Make ``link`` a symlink to ``target`` atomically, so that readers always find it.
-
-    :raises SparkforgeError: if ``link`` is not a symlink, or cannot be replaced.
-    """
-    try:
-        if not stat.S_ISLNK(os.lstat(link).st_mode):
-            raise SparkforgeError(
-                f"{link} is not a symlink and was not made by sparkforge.", "Move it out of the way and run again."
-            )
-    except FileNotFoundError:
-        pass
-    try:
-        temporary = temporary_path(link)
-        make_directories(os.path.dirname(link))
-        os.symlink(target, temporary)
-        try:
-            os.replace(temporary, link)
-        except BaseException:
-            remove(temporary)
-            raise
-        fsync(os.path.dirname(link))
-    except OSError as error:
-        raise io_error(f"The symlink {link} cannot be switched to {target}", error) from error
-
-
 def make_directories(path: str) -> list[str]:
     """Create ``path`` and its missing parents with mode 0755, durably; return the new directories, outermost first."""
     missing: list[str] = []
@@ -142,19 +88,6 @@ def make_directories(path: str) -> list[str]:
         fsync(os.path.dirname(directory))
         created.append(directory)
     return created
-
-
-def unsafe_for_metrics(directory: str) -> str:
-    """Return why root must not write metrics into a directory (another account could redirect the write), or ''."""
-    try:
-        status = os.lstat(directory)
-    except OSError:
-        return f"The directory {directory} for Prometheus' metrics does not exist."
-    if not stat.S_ISDIR(status.st_mode):
-        return f"{directory}, for Prometheus' metrics, is a link or a file, not a directory."
-    if status.st_uid not in (0, os.geteuid()) or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        return f"Accounts other than root may write to the directory {directory} for Prometheus' metrics."
-    return ""
 
 
 def fsync(path: str) -> None:
@@ -310,25 +243,6 @@ def _start_of(process: int) -> str:
             return f"{int(stream.read().rpartition(')')[2].split()[19]):08x}"[-8:]
     except (OSError, ValueError, IndexError):
         return ""
-
-
-def check_space(
-    directory: str, needed: int, subject: str, remedy: str = "Free some space and run again.", reserve: int = 0
-) -> None:
-    """Refuse to start an operation that does not fit on the file system of ``directory``, which need not exist yet.
-
-    :param needed: bytes, in addition to the ``reserve`` that must remain free.
-    :raises SparkforgeError: with the needed and the free space.
-    """
-    directory = os.path.abspath(directory)
-    while not os.path.exists(directory):
-        directory = os.path.dirname(directory)
-    numbers = os.statvfs(directory)
-    free_bytes = numbers.f_bavail * numbers.f_frsize
-    if needed + reserve > free_bytes:
-        raise SparkforgeError(
-            f"{subject} needs {needed / 1e6:.1f} MB, and {directory} has {free_bytes / 1e6:.1f} MB free.", remedy
-        )
 
 
 def io_error(problem: str, error: OSError) -> SparkforgeError:

@@ -52,14 +52,11 @@ def read(root: str, name: str) -> dict[str, t.Any] | None:
     A damaged receipt proves nothing, so it counts as missing and its work is done again.
     """
     try:
-        data = _parse(path_of(root, name), True)
+        return _parse(path_of(root, name), True)
     except FileNotFoundError:
         return None
     except OSError as error:
         raise disk.io_error(f"The receipt {path_of(root, name)} cannot be read", error) from error
-    except (ValueError, RecursionError):
-        return None
-    return data if isinstance(data, dict) else None
 
 
 def load(path: str, links: bool = True) -> dict[str, t.Any] | None:
@@ -67,17 +64,17 @@ def load(path: str, links: bool = True) -> dict[str, t.Any] | None:
 
     :param links: whether to follow a link; False if another account may have put it there.
     """
-    try:
-        data = _parse(path, links)
-    except (OSError, ValueError, RecursionError):
-        return None
-    return data if isinstance(data, dict) else None
+    with contextlib.suppress(OSError):
+        return _parse(path, links)
+    return None
 
 
-def _parse(path: str, links: bool) -> t.Any:
-    with disk.open_regular(path, links=links) as stream:
+def _parse(path: str, links: bool) -> dict[str, t.Any] | None:
+    with disk.open_regular(path, links=links) as stream, contextlib.suppress(ValueError, RecursionError):
         # A truncated text is not valid JSON.
-        return json.loads(stream.read(LARGEST).decode("utf-8"))
+        data = json.loads(stream.read(LARGEST).decode("utf-8"))
+        return data if isinstance(data, dict) else None
+    return None
 
 
 def names(root: str, prefix: str) -> list[str]:

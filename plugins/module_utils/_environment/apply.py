@@ -11,13 +11,13 @@ import signal
 import time
 import typing as t
 
-from .._core import digests, disk, phrases, receipts
+from .._core import digests, directories, disk, phrases, receipts
 from .._core.errors import SparkforgeError
 from .._core.sandbox import Sandbox
 from .._fetch import http
-from .._wheel.environment import OWN_ALONE, Own, Receipt
+from .._wheel.environment import OWN_ALONE, Own, Receipt, installed_wheels
 from .._wheel.requirement import SHA256, clip
-from .._wheel.wheel import Wheel, installed_wheels
+from .._wheel.wheel import Wheel
 from . import access, apt_compat, model, observation, tree
 from .download import UnfinishedError
 from .installer import Installer, import_failure
@@ -185,7 +185,7 @@ class Apply:
     def _store(self, wheels: t.Iterable[Wheel]) -> None:
         """Copy the wheels to a directory that only root can change, and verify them there."""
         for wheel in wheels:
-            if not wheel.is_here:
+            if not os.path.isfile(wheel.path):
                 _copy_verified(wheel, self.sent.get(wheel.sha256, ""), wheel.path)
                 continue
             try:
@@ -218,7 +218,7 @@ class Apply:
         if target is None:
             disk.delete(path)
         elif observation.link(self.paths, name) != target:
-            disk.switch_symlink(path, target)
+            directories.switch_symlink(path, target)
 
     def _clean_up(self, plan: Plan, error: BaseException) -> None:
         with contextlib.suppress(OSError):
@@ -377,7 +377,7 @@ def _remove_environment(paths: Paths, entry: str) -> None:
 def _make_links(links: t.Mapping[str, str]) -> None:
     for path, target in links.items():
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        disk.switch_symlink(path, target)
+        directories.switch_symlink(path, target)
 
 
 def _missing_directories(paths: t.Iterable[str]) -> list[str]:

@@ -20,7 +20,7 @@ import typing as t
 import urllib.parse
 import urllib.request
 
-from .._core import digests, disk
+from .._core import digests, directories, disk
 from .._core.errors import SparkforgeError
 from .._core.redact import redact
 from .._fetch import http, index
@@ -120,7 +120,7 @@ class Download:
         # Start with the smallest, so that the download rate is known before the large ones.
         rows = sorted(((missing[line], link) for line, link in links.items() if link), key=lambda row: row[1].size or 0)
         remaining = sum(max(0, (link.size or 0) - self._downloaded_bytes(link)) for _one, link in rows)
-        disk.check_space(self.directory, remaining, f"The download of the environment {self.options.paths.name}")
+        directories.check_space(self.directory, remaining, f"The download of the environment {self.options.paths.name}")
         with concurrent.futures.ThreadPoolExecutor(DOWNLOADS) as pool:
             for (pinned, _link), path in zip(rows, pool.map(lambda row: self._fetch_wheel(*row), rows)):
                 paths_by_pin[pinned.line] = path

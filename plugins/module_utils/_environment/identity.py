@@ -9,7 +9,7 @@ import shutil
 import typing as t
 
 from .._core.errors import SparkforgeError
-from .._wheel import names, requirement
+from .._wheel import requirement, tags
 from .._wheel.environment import fingerprint
 from .._wheel.wheel import Wheel
 from . import observation
@@ -120,8 +120,7 @@ def _read_wheels(options: Options, version: tuple[int, int]) -> list[Wheel]:
             raise SparkforgeError(
                 f"The wheel {item!r} is neither a path nor a mapping of path and sha256.", "Correct the option wheels."
             )
-        name = names.parse_wheel_name(path)
-        names.check_wheel_fits(name, version, options.machine)
+        name = tags.check_wheel_fits(path, version, options.machine)
         if digest and not requirement.SHA256.fullmatch(digest):
             raise SparkforgeError(
                 f"{digest!r} is not the sha256 of {name.file}.", "Use the 64 hexadecimal digits that sha256sum prints."

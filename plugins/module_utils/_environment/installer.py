@@ -13,7 +13,7 @@ import typing as t
 import urllib.request
 import zipfile
 
-from .._core import digests, disk
+from .._core import digests, directories, disk
 from .._core.errors import SparkforgeError
 from .._core.sandbox import Sandbox
 from .._diagnosis.rules import memory, pip as pip_rules, python as python_rules
@@ -85,7 +85,8 @@ class Installer:
             lines.append(f"file://{urllib.request.pathname2url(pip)} --hash=sha256:{digests.of_file(pip)}")
         with open(requirements, "w", encoding="utf-8") as stream:
             stream.write("\n".join([*lines, ""]))
-        disk.check_space(environment, sum(map(_unpacked_size, wheels)), f"The environment {self.options.paths.name}")
+        size = sum(map(_unpacked_size, wheels))
+        directories.check_space(environment, size, f"The environment {self.options.paths.name}")
         argv = [*_own_pip(environment), "--no-cache-dir", "install", "--no-index", "--no-deps", "--require-hashes"]
         argv += ["--only-binary=:all:", "--progress-bar=off", "--no-compile", "--requirement", requirements]
         # Use a directory next to the environment, because /tmp is often a small tmpfs.

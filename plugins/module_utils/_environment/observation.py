@@ -7,8 +7,7 @@ import os
 import typing as t
 
 from .._core import disk, receipts
-from .._wheel.environment import LINKS, Made, Own, Receipt, own_of
-from .._wheel.wheel import installed_wheels
+from .._wheel.environment import LINKS, Made, Own, Receipt, installed_wheels, own_of
 from .model import Facts, Paths
 
 #: The directories created by earlier calls whose download is unfinished.

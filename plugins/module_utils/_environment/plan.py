@@ -84,7 +84,7 @@ def plan(options: Options, run: Run, misfit: Misfit | None = None) -> Plan:
         remedy = "Set root to a directory that every account can enter, such as /opt/sparkforge."
         unprivileged.check_open(paths.of(plan.environment_id), "The environment", remedy)
         plan.actions.append(f"repair ({damage} is missing)" if own else "install")
-        plan.missing_wheels = [wheel for wheel in plan.identity.wheels if not wheel.is_here]
+        plan.missing_wheels = [wheel for wheel in plan.identity.wheels if not os.path.isfile(wheel.path)]
         own = None
     # An unset option keeps the environment's value; a new environment has none.
     libraries = options.library_paths if options.library_paths is not None else (own or {}).get("library_paths", [])

@@ -11,8 +11,8 @@ import typing as t
 
 from .._core import disk, receipts
 from .._core.errors import SparkforgeError
+from .._wheel.environment import installed_wheels
 from .._wheel.requirement import clip
-from .._wheel.wheel import installed_wheels
 from . import access, observation, plan
 from .identity import UndeterminedError
 from .model import Facts, Options, Paths, Run

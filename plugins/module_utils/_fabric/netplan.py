@@ -16,7 +16,7 @@ import tempfile
 import time
 import typing as t
 
-from .._core import disk, phrases, receipts
+from .._core import contents, disk, modules, receipts
 from .._core.errors import SparkforgeError
 from .._host import connectx, network
 from .._host.reader import Host
@@ -190,7 +190,7 @@ class FabricNetplan:
         values = environment(rails, self.options["socket_interface"] or management, self.options["environment"])
         lines = "".join(f"{name}={values[name]}\n" for name in sorted(values))
         texts = {self.file: render(rails, self.options["renderer"]), self.environment_file: ENVIRONMENT_HEADER + lines}
-        current_texts = {path: disk.text(path) for path in texts}
+        current_texts = {path: contents.text(path) for path in texts}
         live = _deviations(rails, info) if self.options["apply"] else []
         is_readable = current_texts[self.file] is not None and os.stat(self.file).st_mode & 0o077
         outdated = bool(current_texts[self.file] != texts[self.file] or is_readable or live)
@@ -240,7 +240,7 @@ class FabricNetplan:
 
     def _switch(self, rails: Rails, info: Facts, before: Facts, text: str | None) -> None:
         """Write the file and apply it to the interfaces; restore everything if that fails."""
-        old, former = disk.text(self.file), before.get("interfaces", [])
+        old, former = contents.text(self.file), before.get("interfaces", [])
         links = {link["interface"]: {"mtu_before": link["mtu"], "up_before": link["up"]} for link in info["links"]}
         links.update((row["interface"], row) for row in former)
         rows = [{**links[rail["interface"]], **{key: rail[key] for key in ("interface", "address")}} for rail in rails]
@@ -317,7 +317,7 @@ class FabricNetplan:
 
     def _absent(self, info: Facts, before: Facts) -> dict[str, t.Any]:
         self.file = before.get("file") or self.file
-        current_texts = {name: disk.text(name) for name in (self.file, self.environment_file)}
+        current_texts = {name: contents.text(name) for name in (self.file, self.environment_file)}
         changed = bool(before) or any(text is not None for text in current_texts.values())
         if changed and not self.check_mode:
             self._switch([], info, before, None)
@@ -352,4 +352,4 @@ def _diff(there: t.Mapping[str, str | None], texts: Facts, live: t.Sequence[str]
     pairs = [(path, there[path] or "", text) for path, text in sorted(texts.items())]
     if live:
         pairs.append(("interfaces", "".join(f"{line}\n" for line in live), "as in the netplan file\n"))
-    return [phrases.diff(*pair) for pair in pairs if pair[1] != pair[2]]
+    return [modules.diff(*pair) for pair in pairs if pair[1] != pair[2]]

@@ -22,7 +22,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-from .._core import deadline, disk
+from .._core import deadline, directories, disk
 from .._core.errors import SparkforgeError, UnreachableError
 from .._core.redact import redact
 from . import http_errors
@@ -322,7 +322,7 @@ def _attempt(url: str, sink: _Sink, validator: str | None, timeout: float) -> tu
         if expected is not None and expected > sink.limit:
             raise http_errors.too_large(url, sink.limit, expected)
         if expected is not None and sink.directory:
-            disk.check_space(sink.directory, expected - sink.size, redact(url))
+            directories.check_space(sink.directory, expected - sink.size, redact(url))
         etag = response.headers.get("ETag")
         # A weak ETag (W/...) must not be used with If-Range (RFC 9110, 13.1.5).
         strong = etag if etag is not None and not etag.startswith("W/") else response.headers.get("Last-Modified")

@@ -14,7 +14,7 @@ import secrets
 import time
 import typing as t
 
-from .._core import disk, phrases, receipts
+from .._core import contents, directories, disk, modules, receipts
 from .._core.errors import SparkforgeError
 from .._core.redact import redact
 from .._elf import reader
@@ -70,7 +70,7 @@ def _result(
     prefix: str, changed: bool, rows: list[dict[str, t.Any]], before: list[str], after: list[str]
 ) -> dict[str, t.Any]:
     texts = ("".join(f"{line}\n" for line in lines) for lines in (before, after))
-    return {"changed": changed, "archives": rows, "diff": phrases.diff(prefix, *texts)}
+    return {"changed": changed, "archives": rows, "diff": modules.diff(prefix, *texts)}
 
 
 class RedistArchives:
@@ -175,7 +175,7 @@ class RedistArchives:
             return f"it was not verified to have {soname}"
         if receipt.get("library_directory"):
             expected = _plan.loader_entry(receipt, identity=True)
-            if disk.text(self.loader_file(component)) != expected:
+            if contents.text(self.loader_file(component)) != expected:
                 return "its loader entry is missing or different"
         return ""
 
@@ -221,7 +221,7 @@ class RedistArchives:
         archive, resolved = step.archive, step.resolved
         if resolved is None:
             return
-        disk.check_space(
+        directories.check_space(
             self.prefix,
             (resolved.size or 0) * DISK_FACTOR,
             f"{archive.label}, downloaded and unpacked,",
@@ -258,7 +258,7 @@ class RedistArchives:
             step.staged = None
             disk.fsync(os.path.dirname(record["path"]))
             disk.remove(aside)
-        disk.switch_symlink(_plan.current_path(self.prefix, component), os.path.basename(record["path"]))
+        directories.switch_symlink(_plan.current_path(self.prefix, component), os.path.basename(record["path"]))
         self._write_loader_entry(record, identity=False)
 
     def _write_loader_entry(self, record: t.Mapping[str, t.Any], *, identity: bool) -> None:

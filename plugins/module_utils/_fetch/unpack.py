@@ -16,7 +16,7 @@ import tarfile
 import time
 import typing as t
 
-from .._core import disk
+from .._core import directories, disk
 from .._core.errors import SparkforgeError
 from . import archive_reader
 
@@ -242,7 +242,7 @@ class _Extraction:
 
     def add_file(self, path: str, members: archive_reader.Members, member: tarfile.TarInfo) -> None:
         remedy = "Free some space and run again; if the size is implausible, do not trust the archive."
-        disk.check_space(self.directory, member.size, f"{member.name!r} of {self.name}", remedy, RESERVE)
+        directories.check_space(self.directory, member.size, f"{member.name!r} of {self.name}", remedy, RESERVE)
         mode = 0o755 if member.mode & 0o111 else 0o644
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         source = members.extractfile(member)

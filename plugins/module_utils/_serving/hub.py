@@ -21,7 +21,7 @@ import subprocess
 import time
 import typing as t
 
-from .._core import accounts, build_account, detached, disk, receipts, unprivileged
+from .._core import accounts, build_account, contents, detached, disk, receipts, unprivileged
 from .._core.errors import SparkforgeError
 from . import weights
 
@@ -234,7 +234,7 @@ class Model:
             paths = [path for path in paths if path == self.cache]
             records = [name for name in records if name == weights.receipt_of(self.name)]
         for unit in glob.glob("/etc/systemd/system/sparkforge-*.service"):
-            if any(f"{path}/" in (disk.text(unit) or "") for path in paths):
+            if any(f"{path}/" in (contents.text(unit) or "") for path in paths):
                 cause = f"{self.name or 'A model'} is served by {os.path.basename(unit)}."
                 raise SparkforgeError(cause, "Serve another model first, or remove the server (serving_state: absent).")
         removed = [*paths, *records]

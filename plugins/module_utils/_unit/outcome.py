@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+import time
 import typing as t
 
 from .._core import accounts, digests, disk
@@ -17,7 +18,31 @@ from . import model, receipt as sealing, state_file
 
 #: A file system with fewer free bytes than this counts as full, because a file of a few blocks does not fit.
 _NO_ROOM = 64 << 10
+#: Seconds that one poll of a running build waits for news.
+LONG_POLL = 30.0
+#: Seconds between two reads of the state during a poll, and so the longest that a finished build can go unnoticed.
+_GLANCE = 0.2
 _STATES = {"succeeded": "built", "failed": "failed", "stopped": "stopped"}
+
+
+def watched_entries(state: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+    """Return the entries whose change completes a long poll."""
+    return {key: state.get(key) for key in ("phase", "status", "attempts")}
+
+
+def poll(directory: str, seen: t.Mapping[str, t.Any] | None) -> dict[str, t.Any] | None:
+    """Return the state of the build in ``directory`` once its ``news`` differ from ``seen``, or after half a minute.
+
+    :param seen: the last known news, or None to look once.
+    :return: None if the build has ended, for whatever reason.
+    """
+    deadline = time.monotonic() + (LONG_POLL if seen is not None else 0)
+    while state_file.is_running(directory):
+        latest = state_file.state(directory)
+        if watched_entries(latest) != (seen or {}) or time.monotonic() > deadline:
+            return latest
+        time.sleep(_GLANCE)
+    return None
 
 
 def observe(
@@ -26,14 +51,14 @@ def observe(
     seen: t.Mapping[str, t.Any] | None,
     warnings: list[str],
 ) -> dict[str, t.Any]:
-    """Return the progress of the build, after ``_unit.state_file.observe``, or its result.
+    """Return the progress of the build, when it has changed, or its result.
 
     :param seen: the last known news, or None to look once.
     :param warnings: the list to which warnings for the user are added.
     :raises SparkforgeError: if the build failed, with the cause and remedy that the worker recorded.
     """
     with account.acting():
-        state = state_file.observe(paths.build_directory, seen)
+        state = poll(paths.build_directory, seen)
         if state is not None:
             return {**_describe(paths, state), "status": "running"}
         # The worker may have written its last state after the poll.

@@ -8,7 +8,7 @@ import os
 import shutil
 import typing as t
 
-from .._core import digests, disk, phrases
+from .._core import digests, directories, disk, phrases
 from .._core.errors import SparkforgeError
 from .._wheel import artefact, wheel_file
 from . import model, receipt as sealing, state_file
@@ -46,7 +46,7 @@ def _publish_by(attempt: Attempt, partial: str) -> None:
         wheels = wheel_file.collect_wheels(paths.inside("out"))
         remedy = "Free space, or set sparkforge_root to a larger file system, and run again to repeat this step only."
         size = sum(wheel.size for wheel in wheels)
-        disk.check_space(paths.builds, size, f"The packaging of {paths.name}", remedy, _RECEIPT_SPACE)
+        directories.check_space(paths.builds, size, f"The packaging of {paths.name}", remedy, _RECEIPT_SPACE)
         for wheel in wheels:
             copied = shutil.copyfile(wheel.path, os.path.join(partial, wheel.file))
             published = dataclasses.replace(wheel, sha256=digests.of_file(copied))

@@ -8,7 +8,7 @@ import os
 import sys
 import typing as t
 
-from .._core import build_account, bundle, detached, disk, receipts as _receipt
+from .._core import build_account, bundle, detached, directories, disk, receipts as _receipt
 from .._core.errors import SparkforgeError
 from .._core.redact import redact
 from . import jobs, model, state_file, toolchain, worker
@@ -39,7 +39,7 @@ def start(
     """
     unit, paths = plan.unit, plan.paths
     remedy = "Free space, or set sparkforge_root to a larger file system."
-    disk.check_space(paths.root, unit.free_space << 20, f"The build of {unit.name}", remedy)
+    directories.check_space(paths.root, unit.free_space << 20, f"The build of {unit.name}", remedy)
     memory = jobs.memory()
     # The worker computes its jobs again; this check refuses before anything is written.
     jobs.size_for(unit, memory)

@@ -9,7 +9,6 @@ import fcntl
 import json
 import os
 import stat
-import time
 import typing as t
 
 #: The format of ``state.json`` and of receipts.
@@ -22,10 +21,6 @@ _LONGEST = 16 << 20
 _WORDS = frozenset({"name", "phase", "status", "failed_phase", "log", "host", "fingerprint", "started"})
 _NUMBERS = frozenset({"attempts", "done", "total", "elapsed", "remaining", "jobs", "available_mib", "rate"})
 _MOST = 1e15
-#: Seconds that one poll of a running build waits for news.
-LONG_POLL = 30.0
-#: Seconds between two reads of the state during a poll, and so the longest that a finished build can go unnoticed.
-_GLANCE = 0.2
 
 
 def read(path: str) -> dict[str, t.Any] | None:
@@ -81,23 +76,3 @@ def is_running(directory: str) -> bool:
     finally:
         os.close(descriptor)
     return False
-
-
-def watched_entries(state: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
-    """Return the entries whose change completes a long poll."""
-    return {key: state.get(key) for key in ("phase", "status", "attempts")}
-
-
-def observe(directory: str, seen: t.Mapping[str, t.Any] | None) -> dict[str, t.Any] | None:
-    """Return the state of the build in ``directory`` once its ``news`` differ from ``seen``, or after half a minute.
-
-    :param seen: the last known news, or None to look once.
-    :return: None if the build has ended, for whatever reason.
-    """
-    deadline = time.monotonic() + (LONG_POLL if seen is not None else 0)
-    while is_running(directory):
-        latest = state(directory)
-        if watched_entries(latest) != (seen or {}) or time.monotonic() > deadline:
-            return latest
-        time.sleep(_GLANCE)
-    return None

@@ -13,6 +13,8 @@ import typing as t
 
 from .._core import receipts
 from .._core.errors import SparkforgeError
+from .names import normalised
+from .wheel import Wheel
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 #: The links in the directory of the environments.
@@ -121,3 +123,16 @@ def of_one(root: str, name: str, environment_id: str) -> Receipt | None:
         return None
     paths = {"environment": directory, "python": os.path.join(directory, "bin", "python")}
     return t.cast("Receipt", {**data, "name": name, "paths": paths})
+
+
+def installed_wheels(receipt: t.Mapping[str, t.Any], store: str = "") -> list[Wheel]:
+    """Return the wheels that an environment was created from as files, according to its receipt.
+
+    :param store: the directory of wheels from the controller: ``<root>/wheels``.
+    """
+    wheels = []
+    for row in receipt.get("wheels") or []:
+        file, sha256 = os.path.basename(str(row["file"])), str(row["sha256"])
+        path = os.path.join(store, sha256, file) if store else ""
+        wheels.append(Wheel(file, sha256, normalised(file.partition("-")[0]), path=path))
+    return wheels

@@ -23,9 +23,9 @@ from .._core.errors import SparkforgeError
 from .._core.versions import is_whole
 from .._elf.filesystem import FileSystem
 from . import metadata, specifiers
+from .environment import installed_wheels
 from .names import normalised
 from .requirement import split
-from .wheel import installed_wheels
 
 _BLOCK = 1 << 20
 #: The number of threads; more would only wait for each other.

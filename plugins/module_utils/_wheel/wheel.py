@@ -10,8 +10,6 @@ import dataclasses
 import os
 import typing as t
 
-from .names import normalised
-
 
 @dataclasses.dataclass(frozen=True)
 class Wheel:
@@ -33,10 +31,6 @@ class Wheel:
     size: int = 0
     path: str = ""
     place: str = ""
-
-    @property
-    def is_here(self) -> bool:
-        return os.path.isfile(self.path)
 
     @property
     def relative(self) -> str:
@@ -126,16 +120,3 @@ def of_units(units: t.Iterable[Unit]) -> list[Wheel]:
         for unit in units
         for row in unit["wheels"]
     ]
-
-
-def installed_wheels(receipt: t.Mapping[str, t.Any], store: str = "") -> list[Wheel]:
-    """Return the wheels that an environment was created from as files, according to its receipt.
-
-    :param store: the directory of wheels from the controller: ``<root>/wheels``.
-    """
-    wheels = []
-    for row in receipt.get("wheels") or []:
-        file, sha256 = os.path.basename(str(row["file"])), str(row["sha256"])
-        path = os.path.join(store, sha256, file) if store else ""
-        wheels.append(Wheel(file, sha256, normalised(file.partition("-")[0]), path=path))
-    return wheels

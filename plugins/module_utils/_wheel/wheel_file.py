@@ -9,7 +9,7 @@ import re
 import typing as t
 import zipfile
 
-from .._core import disk, zip_archive
+from .._core import directories, disk, zip_archive
 from .._core.deadline import NEVER, Deadline
 from .._core.errors import SparkforgeError
 from .._elf import reader
@@ -85,7 +85,7 @@ class WheelFiles:
     def _check_room(self, member: zipfile.ZipInfo) -> None:
         label = f"{member.filename[:200]!r} in {self.name}"
         remedy = "Free space there; if the size is implausible, do not trust the wheel."
-        disk.check_space(os.path.dirname(self.path), member.file_size, label, remedy, _RESERVE)
+        directories.check_space(os.path.dirname(self.path), member.file_size, label, remedy, _RESERVE)
 
 
 def _wheel(path: str) -> Wheel:

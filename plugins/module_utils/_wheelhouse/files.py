@@ -41,7 +41,7 @@ def verify(directory: str, units: t.Iterable[keep.Build]) -> None:
 
 
 def compare(directory: str, desired: t.Mapping[str, bytes]) -> tuple[list[str], list[str]]:
-    """Return which of the files ``wanted`` are missing or different, and which existing files to remove."""
+    """Return which of the ``desired`` files are missing or different, and which existing files to remove."""
     differ = []
     for name, content in desired.items():
         try:

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import glob
 import os
 import typing as t
 
-from .._core import accounts, digests, disk, phrases, receipts as _receipt
+from .._core import accounts, digests, disk, modules, receipts as _receipt
 from .._core.errors import SparkforgeError
 from .._unit import receipt as built, state_file
 from .._wheel.wheel import Manifest, of_units
@@ -40,6 +39,11 @@ class Store:
     @property
     def directory(self) -> str:
         return os.path.join(self.house, self.platform)
+
+    @property
+    def file(self) -> str:
+        """The file name of the stack's manifest."""
+        return publication.file_of(self.options["stack"], self.options["lock_id"])
 
     @property
     def receipt_name(self) -> str:
@@ -86,7 +90,8 @@ class Store:
         before = _receipt.read(self.root, self.receipt_name) or {}
         units, pending = self._units(builds)
         if pending:
-            return self._check_mode_result(pending)
+            diff = modules.diff(self.file, "", f"published once {', '.join(pending)} is built\n")
+            return self._result(None, changed=True, pending=pending, diff=[diff])
         with self.account.acting():
             files.verify(self.directory, units)
         published = self._published(before)
@@ -112,21 +117,17 @@ class Store:
             desired[os.path.join(files.MANIFESTS, name)] = digests.text_of(item).encode("ascii")
         receipt = {"kind": "wheelhouse", "platform": self.platform, "published": published}
         differ, stale = files.compare(self.directory, desired)
-        result: dict[str, t.Any] = {
-            "changed": bool(differ or stale or rule.goes or is_new_key),
-            "manifest": manifest,
-            "public_key": self.signer.public_key,
-            "path": self._path(files.MANIFESTS, publication.file_of(manifest["stack"], manifest["lock_id"])),
-            "index": self._path(files.SIMPLE, "index.html"),
-            "pending": [],
-            "warnings": [] if self.signer.program else [_UNSIGNED],
-            "pruned": [{"name": build.name, "fingerprint": build.fingerprint} for build in rule.goes],
-            "kept": [
+        result = self._result(
+            manifest,
+            changed=bool(differ or stale or rule.goes or is_new_key),
+            warnings=[] if self.signer.program else [_UNSIGNED],
+            pruned=[{"name": build.name, "fingerprint": build.fingerprint} for build in rule.goes],
+            kept=[
                 {"name": name, "fingerprint": mark, "reason": reason}
                 for (name, mark), reason in sorted(rule.stays.items())
             ],
-            "diff": self._diff(manifest, old, builds, rule),
-        }
+            diff=self._diff(manifest, old, builds, rule),
+        )
         if not self.check_mode and (result["changed"] or receipt != before):
             files.write(self.directory, desired, differ, stale)
             for build in rule.goes:
@@ -149,20 +150,11 @@ class Store:
     def _path(self, *parts: str) -> str:
         return os.path.join(self.directory, *parts)
 
-    def _check_mode_result(self, pending: t.Sequence[str]) -> dict[str, t.Any]:
-        """Return the result of ``--check`` before the units are built."""
-        name = publication.file_of(self.options["stack"], self.options["lock_id"])
-        return {
-            "changed": True,
-            "manifest": None,
-            "public_key": self.signer.public_key,
-            "path": self._path(files.MANIFESTS, name),
-            "index": self._path(files.SIMPLE, "index.html"),
-            "pending": list(pending),
-            "pruned": [],
-            "kept": [],
-            "diff": [phrases.diff(name, "", f"published once {', '.join(pending)} is built\n")],
-        }
+    def _result(self, manifest: Manifest | None, **others: t.Any) -> dict[str, t.Any]:
+        """Return the result of the module; the manifest is None before the units are built."""
+        key = self.signer.public_key
+        paths = {"path": self._path(files.MANIFESTS, self.file), "index": self._path(files.SIMPLE, "index.html")}
+        return {"manifest": manifest, "public_key": key, **paths, "pending": [], "pruned": [], "kept": [], **others}
 
     def _units(self, builds: t.Mapping[keep.Key, keep.Build]) -> tuple[list[keep.Build], list[str]]:
         """Return the units' builds and, with ``--check``, the names of units that are not built yet."""
@@ -237,11 +229,10 @@ class Store:
         builds: t.Mapping[keep.Key, keep.Build],
         rule: keep.Rule,
     ) -> list[dict[str, str]]:
-        name = publication.file_of(manifest["stack"], manifest["lock_id"])
         removed = {build.key for build in rule.goes}
         texts = [digests.text_of(version) if version else "" for version in (old, manifest)]
         lists = ["".join(f"{unit} {mark}\n" for unit, mark in sorted(keys)) for keys in (builds, set(builds) - removed)]
-        return [phrases.diff(name, *texts), phrases.diff(self.directory, *lists)]
+        return [modules.diff(self.file, *texts), modules.diff(self.directory, *lists)]
 
     def absent(self) -> dict[str, t.Any]:
         """Remove one platform's manifests and index, or all of them and the key. source_build removes the artefacts."""
@@ -252,24 +243,19 @@ class Store:
             paths += [os.path.join(self.house, platform, part) for part in (files.MANIFESTS, files.SIMPLE)]
         paths += [] if self.platform else [self.signer.directory]
         paths = [path for path in paths if os.path.lexists(path)]
-        pattern = os.path.join(
-            glob.escape(self.root), "receipts", f"wheelhouse-{glob.escape(self.platform) or '*-*'}.json"
-        )
-        receipts = sorted(glob.glob(pattern))
-        changed = bool(paths or receipts)
-        if changed and not self.check_mode:
+        names = _receipt.names(self.root, self.receipt_name)
+        names = [name for name in names if name == self.receipt_name or not self.platform]
+        removed = [*paths, *(_receipt.path_of(self.root, name) for name in names)]
+        if removed and not self.check_mode:
             with _receipt.lock(self.root, "wheelhouse"):
-                for path in receipts:
-                    _receipt.remove(self.root, os.path.basename(path)[: -len(".json")])
+                for name in names:
+                    _receipt.remove(self.root, name)
                 for path in paths:
                     disk.remove(path)
                     disk.remove_empty(os.path.dirname(path))
                 disk.remove_empty(self.house)
-        return {
-            "changed": changed,
-            "removed": [*paths, *receipts],
-            "diff": {"before": "".join(f"{path}\n" for path in [*paths, *receipts]), "after": ""},
-        }
+        diff = {"before": "".join(f"{path}\n" for path in removed), "after": ""}
+        return {"changed": bool(removed), "removed": removed, "diff": diff}
 
 
 def _content(manifest: Manifest) -> dict[str, t.Any]:

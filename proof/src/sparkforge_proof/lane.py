@@ -22,7 +22,7 @@ import time
 import typing as t
 
 from . import catalogue, endings, resources, sampler
-from ._shared.module_utils._core import bundle, disk, phrases, processes, sanitize, unprivileged
+from ._shared.module_utils._core import bundle, contents, disk, phrases, processes, sanitize, unprivileged
 from ._shared.module_utils._core.errors import SparkforgeError
 from .check import BUSY, CRASH, FAIL, PASS, SKIP, SLOW, TIMEOUT, Result, compilers, mismatch
 from .checks.stack.device import NO_CONTEXT
@@ -417,7 +417,7 @@ def _collect(
     # The parent process lives as long as other lanes run, so it may not have a status yet.
     status = None if late else _exit_status(process, 10)
     # Read the output only now: Python prints its last traceback after the pipe is closed.
-    printed = [line for line in disk.tail(output).splitlines() if line.strip()]
+    printed = [line for line in contents.tail(output).splitlines() if line.strip()]
     last = phrases.last_line("\n".join(printed))[:400]
     how = "did not respond in time" if late else endings.how_it_ended(status) if status is not None else "exited"
     if hindrance:

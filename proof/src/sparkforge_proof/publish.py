@@ -18,7 +18,7 @@ import time
 import typing as t
 
 from . import changed, verdict
-from ._shared.module_utils._core import disk, installed_files, receipts, sanitize
+from ._shared.module_utils._core import directories, installed_files, receipts, sanitize
 from ._shared.module_utils._core.errors import SparkforgeError
 from .check import FAIL
 from .history import History
@@ -159,7 +159,7 @@ class Publisher:
                 "The host keeps no proof reports, so there is nothing to publish.",
                 "Set verify_history to a directory on the host, or unset verify_textfile and verify_motd.",
             )
-        reason = disk.unsafe_for_metrics(self.directory) if self.directory else ""
+        reason = directories.unsafe_for_metrics(self.directory) if self.directory else ""
         if reason:
             raise SparkforgeError(
                 reason,

@@ -30,7 +30,7 @@ import traceback
 import typing as t
 
 from . import check, endings, sampler
-from ._shared.module_utils._core import disk, phrases
+from ._shared.module_utils._core import contents, phrases
 from .check import FAIL, MEMORY, MISMATCH, PASS, SKIP, SLOW, TIMEOUT, UNANSWERED, WARN, WRONG, Result
 from .checks.stack import device, identity
 
@@ -350,7 +350,7 @@ class Child:
                 error.__suppress_context__ = False
                 traceback.print_exc()
             usable = self._usable(definition) and not endings.STICKY.search(str(error))
-            return endings.failure(definition, error, disk.tail(self.output, offset)), usable
+            return endings.failure(definition, error, contents.tail(self.output, offset)), usable
 
     @staticmethod
     def _usable(definition: check.Definition) -> bool:
@@ -367,7 +367,7 @@ class Child:
         """Fail a check that printed a fatal message, regardless of its results."""
         sys.stdout.flush()
         sys.stderr.flush()
-        fatal, line = endings.fatal_line(disk.tail(self.output, offset))
+        fatal, line = endings.fatal_line(contents.tail(self.output, offset))
         if fatal and result.reason not in (WRONG, MISMATCH):
             result.status, result.reason, result.cause = FAIL, fatal.reason, f"{fatal.cause}: {line.rstrip('.')}."
             result.ratio = None  # it was measured on wrong results
@@ -423,7 +423,7 @@ class Child:
 
     def _last_line(self, status: int) -> str:
         """Return the reason that a process printed before it exited by itself, in parentheses."""
-        last = phrases.last_line(disk.tail(self.output)) if status > 0 else ""
+        last = phrases.last_line(contents.tail(self.output)) if status > 0 else ""
         return f" ({last[:200]})" if last else ""
 
     def _limit(self, name: str) -> float:
@@ -441,7 +441,7 @@ class Child:
 
     def _report_lost(self, result: Result) -> None:
         """Report a check whose process exited, with the cause according to its output."""
-        printed = disk.tail(self.output)
+        printed = contents.tail(self.output)
         fatal, line = endings.fatal_line(printed)
         if fatal and fatal.reason == WRONG:
             result.reason = WRONG

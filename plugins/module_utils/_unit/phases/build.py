@@ -9,7 +9,7 @@ import os
 import subprocess
 import typing as t
 
-from ..._core import disk
+from ..._core import contents
 from ..._core.errors import SparkforgeError
 from .. import commands, jobs as _jobs
 from ..attempt import Attempt
@@ -50,7 +50,7 @@ def build(attempt: Attempt) -> None:
             commands.run(attempt, _command(attempt, jobs), jobs=jobs, progress=True)
             break
         except SparkforgeError as error:
-            tail = disk.tail(attempt.paths.log, start, 1 << 20)
+            tail = contents.tail(attempt.paths.log, start, 1 << 20)
             killed = _jobs.killed_for_memory(tail, kills, _jobs.oom_kills(), error.details.get("rc"))
             if not killed or halving == _HALVINGS or jobs == 1:
                 raise

@@ -13,7 +13,7 @@ from .._shared.module_utils._core import sanitize, versions
 from .._shared.module_utils._core.errors import SparkforgeError
 from .._shared.module_utils._elf import fatbin, providers
 from .._shared.module_utils._elf.filesystem import FileSystem
-from .._shared.module_utils._wheel.names import check_wheel_fits, parse_wheel_name
+from .._shared.module_utils._wheel.tags import check_wheel_fits
 from ..checks.stack import architectures
 from . import contents, fit
 from .contents import Contents, Library, sonames
@@ -173,9 +173,7 @@ def _of_package(
     if package["file"]:
         major, minor = device.python.split(".")
         try:
-            check_wheel_fits(
-                parse_wheel_name(package["file"]), (int(major), int(minor)), device.machine, device.host["GLIBC"]
-            )
+            check_wheel_fits(package["file"], (int(major), int(minor)), device.machine, device.host["GLIBC"])
         except SparkforgeError as error:
             yield report("no", "platform", error.cause)
     if not package["files"] and not package["requires"]:

@@ -13,7 +13,7 @@ from ..._shared.module_utils._core import phrases
 from ..._shared.module_utils._core.errors import SparkforgeError
 from ..._shared.module_utils._wheel import environment, installed as packages
 from ..._shared.module_utils._wheel.names import normalised
-from ..._shared.module_utils._wheel.wheel import Wheel, installed_wheels
+from ..._shared.module_utils._wheel.wheel import Wheel
 from ...check import X86_BUILT, X86_LAST, Context, Failed, Measured, Skipped, check
 from .identity import LIST_LIMIT, STACK, Facts, receipt_of, reinstall, sentences
 
@@ -107,7 +107,7 @@ def unit_problems(receipt: Facts, units: Facts, method: str) -> list[str]:
 
 def available_wheels(receipt: Facts, units: Facts, root: str) -> list[Wheel]:
     """Return those wheels from the controller and from the units that are still on this host."""
-    wheels = installed_wheels(receipt, os.path.join(root, "wheels"))
+    wheels = environment.installed_wheels(receipt, os.path.join(root, "wheels"))
     pins = packages.pins(receipt)
     for unit in units.values():
         for output in unit.get("outputs") or []:

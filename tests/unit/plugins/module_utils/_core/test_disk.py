@@ -8,7 +8,7 @@ import typing as t
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import directories, disk
 
 
 def make_deep_tree(path: Path, depth: int) -> None:
@@ -173,7 +173,7 @@ def test_file_and_link_are_synced_with_directory(tmp_path: Path, monkeypatch: py
     parent, directory, file = (path.stat().st_ino for path in (tmp_path, new, new / "file"))
     assert steps == [parent, file, "replace", directory]
     steps.clear()
-    disk.switch_symlink(str(new / "link"), "file")
+    directories.switch_symlink(str(new / "link"), "file")
     assert steps == ["replace", directory]
 
 
@@ -217,5 +217,5 @@ def test_files_of_killed_writer_are_removed_by_next_writer(tmp_path: Path) -> No
     stale.symlink_to("nowhere")
     (tmp_path / "link").symlink_to("old")
     (tmp_path / f".link.{ended.pid}-0123abcd").symlink_to("new")
-    disk.switch_symlink(str(tmp_path / "link"), "newer")
+    directories.switch_symlink(str(tmp_path / "link"), "newer")
     assert sorted(tmp_path.iterdir()) == sorted([receipt, other, writing, stale, tmp_path / "link"])

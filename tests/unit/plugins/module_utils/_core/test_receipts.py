@@ -5,7 +5,7 @@ import typing as t
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk, receipts
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import directories, disk, receipts
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 
 
@@ -47,13 +47,13 @@ def test_invalid_receipt_name_is_refused(tmp_path: Path, name: t.Any) -> None:
 def test_switch_symlink_refuses_directory(tmp_path: Path) -> None:
     (tmp_path / "current").mkdir()
     with pytest.raises(SparkforgeError, match="not a symlink"):
-        disk.switch_symlink(str(tmp_path / "current"), "one")
+        directories.switch_symlink(str(tmp_path / "current"), "one")
     assert os.listdir(tmp_path) == ["current"]
 
 
 def test_switch_symlink_is_atomic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     link = tmp_path / "current"
-    disk.switch_symlink(str(link), "one")
+    directories.switch_symlink(str(link), "one")
     targets: list[str] = []
     os_replace = os.replace
 
@@ -63,7 +63,7 @@ def test_switch_symlink_is_atomic(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         targets.append(os.readlink(link))
 
     monkeypatch.setattr(receipts.os, "replace", replace)
-    disk.switch_symlink(str(link), "two")
+    directories.switch_symlink(str(link), "two")
     assert targets == ["one", "two"]
 
 

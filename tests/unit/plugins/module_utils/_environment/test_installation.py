@@ -10,7 +10,7 @@ import subprocess
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import installer, render
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import environment, names, requirement
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import environment, names, requirement, tags
 
 SHA_A, SHA_B = "a" * 64, "b" * 64
 SHELLS = ("bash", "dash", "zsh")
@@ -91,7 +91,7 @@ def test_refused_requirement_hides_password_of_url() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tags", "reason"),
+    ("suffix", "reason"),
     [
         ("py3-none-any", None),
         ("py2.py3-none-any", None),
@@ -108,11 +108,10 @@ def test_refused_requirement_hides_password_of_url() -> None:
         ("cp312-cp312t-linux_aarch64", "the interpreter is cp312"),
     ],
 )
-def test_wheel_for_another_platform_is_refused(tags: str, reason: str | None) -> None:
-    wheel = names.parse_wheel_name(f"a-1.0-{tags}.whl")
-    assert (wheel.distribution, wheel.version) == ("a", "1.0")
+def test_wheel_for_another_platform_is_refused(suffix: str, reason: str | None) -> None:
     with pytest.raises(SparkforgeError, match=reason) if reason else contextlib.nullcontext():
-        names.check_wheel_fits(wheel, (3, 12), "aarch64")
+        wheel = tags.check_wheel_fits(f"a-1.0-{suffix}.whl", (3, 12), "aarch64")
+        assert (wheel.distribution, wheel.version) == ("a", "1.0")
 
 
 @pytest.mark.parametrize("file", ["a.whl", "a-1.0.tar.gz", "a-1.0-py3-none.whl", "a b-1-py3-none-any.whl"])

@@ -8,7 +8,7 @@ import typing as t
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import directories
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.sandbox import Sandbox
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import installer, model
@@ -110,12 +110,12 @@ def test_pip_requires_hashes_and_wheels_without_index(bench: Bench) -> None:
 
 
 def test_environment_larger_than_the_disk_is_not_installed(bench: Bench) -> None:
-    real = disk.check_space
+    real = directories.check_space
 
     def full_disk(directory: str, needed: int, purpose: str) -> None:
         real(directory, needed if "download" in purpose else 1 << 60, purpose)
 
-    bench.monkeypatch.setattr(disk, "check_space", full_disk)
+    bench.monkeypatch.setattr(directories, "check_space", full_disk)
     with pytest.raises(SparkforgeError, match=r"The environment torch needs .* MB, and .* MB free"):
         bench.install()
     assert not any("install" in argv for argv in bench.started)

@@ -75,6 +75,6 @@ def test_incomplete_receipt_is_refused(built: Built, changed: dict[str, t.Any]) 
 def test_state_is_read_with_rights_of_the_account(built: Built, monkeypatch: pytest.MonkeyPatch) -> None:
     user_ids: list[int] = []
     state = {"phase": "build"}
-    monkeypatch.setattr(outcome.state_file, "observe", lambda *_arguments: user_ids.append(os.geteuid()) or state)
+    monkeypatch.setattr(outcome, "poll", lambda *_arguments: user_ids.append(os.geteuid()) or state)
     assert outcome.observe(built.paths, accounts.Account("nobody"), None, [])["status"] == "running"
     assert user_ids == [pwd.getpwnam("nobody").pw_uid]

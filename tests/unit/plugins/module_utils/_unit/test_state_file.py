@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import state_file
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import outcome, state_file
 
 STATE = {"format": 1, "phase": "build", "status": "running", "attempts": 1, "done": 3, "total": 9}
 
@@ -32,7 +32,7 @@ class Build:
         temporary.replace(self.directory / "state.json")
 
     def observe(self, known: t.Any = None) -> dict[str, t.Any] | None:
-        return state_file.observe(str(self.directory), known)
+        return outcome.poll(str(self.directory), known)
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def start_later(action: t.Callable[[], object]) -> threading.Timer:
 
 
 def test_observation_returns_on_news_and_not_on_progress(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(state_file, "LONG_POLL", 60.0)
+    monkeypatch.setattr(outcome, "LONG_POLL", 60.0)
     began = time.monotonic()
     build.write(**{**STATE, "done": 4})
 
@@ -80,7 +80,7 @@ def test_observation_returns_on_news_and_not_on_progress(build: Build, monkeypat
         build.write(**{**STATE, "done": 9, "phase": "package"})
 
     thread = start_later(progress_then_news)
-    state = build.observe(state_file.watched_entries(STATE))
+    state = build.observe(outcome.watched_entries(STATE))
     thread.join()
     assert state is not None
     assert (state["phase"], state["done"]) == ("package", 9)
