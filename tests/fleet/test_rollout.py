@@ -15,6 +15,12 @@ from tests.fleet.conftest import HOSTS, MAKING, Event, Fleet, Rollout
 pytestmark = pytest.mark.long
 
 
+def test_a_host_builds_nothing_if_a_manifest_exists(site: Fleet) -> None:
+    play = site.run("build", "-l", "spark02").succeeded()
+    assert "spark02 builds nothing: spark01 built lab-fleet" in play.text
+    assert list(site.builders()) == ["spark01"]
+
+
 @pytest.fixture(scope="session")
 def upgraded(site: Fleet) -> Rollout:
     """The upgrade from lab-fleet to lab-fleet-next, a new release of its only unit."""

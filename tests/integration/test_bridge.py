@@ -4,23 +4,55 @@ Like those of the lab's fleet, the wheels contain a PyTorch that can compute, bu
 tests/playbooks/test_bridge.py covers each phase in which a host can fail; this file checks the resulting state.
 """
 
+import json
 import os
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 import yaml
 
 from lab import bench as benches, fleet as lab_fleet, image
-from tests.integration.conftest import Play
-from tests.integration.test_build_once import Fleet
+from tests.integration.conftest import CHECKOUT, Play
 
 HOST = "spark01"
 GROUP_ID = 4242
 WHEELS = "/srv/wheels"
 #: The build fails before it compiles its first object.
 BROKEN = {"environment": {"LAB_TORCH": "/nowhere"}, "expect": {"files": []}, "memory_per_job": 256, "free_space": 100}
+
+
+@dataclass
+class Fleet:
+    """A host, and a cache on the controller."""
+
+    bench: benches.Bench
+    inventory: Path
+    cache: Path
+
+    def run(self, playbook: str, *arguments: str, limit: str = "all", **variables: object) -> Play:
+        all_variables = {
+            "sparkforge_wheelhouse_cache": str(self.cache),
+            "verify_report_directory": str(self.inventory.parent / "reports"),
+            **variables,
+        }
+        command = [
+            str(Path(sys.executable).parent / "ansible-playbook"), "-i", str(self.inventory / "fleet.yml"),
+            str(CHECKOUT / f"playbooks/{playbook}.yml"), "-l", limit, "-e", json.dumps(all_variables), *arguments,
+        ]  # fmt: skip
+        environment = {**os.environ, "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"), "ANSIBLE_NOCOLOR": "1"}
+        result = subprocess.run(
+            command, cwd=CHECKOUT, env=environment, text=True, check=False,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+        return Play(result.returncode, result.stdout)
+
+    def execute(self, host: str, script: str) -> str:
+        return image.podman("exec", self.bench.containers[host], "sh", "-c", script).stdout.strip()
 
 
 @pytest.fixture(scope="module")

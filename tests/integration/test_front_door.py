@@ -8,7 +8,7 @@ from pathlib import Path
 import pexpect
 import pytest
 import yaml
-from sparkforge import INTERRUPTED, Exit, find
+from sparkforge import Exit, find
 
 from lab import image
 from lab.bench import bridge_address
@@ -63,18 +63,6 @@ def passwords(started: "pexpect.spawn[str]", *answers: str) -> None:
         started.expect("5 of 5|again")
         started.expect(PROMPTED)
         started.sendline(word)
-
-
-@pytest.mark.long
-def test_password_prompt_ctrl_c_writes_nothing(person: Person, announced: Host) -> None:
-    started = person.starts()
-    answer(started, ANSWERS)
-    passwords(started, "wrong")
-    started.expect("again")
-    started.expect(PROMPTED)
-    started.sendintr()
-    assert person.ends(started) == INTERRUPTED
-    assert person.wrote_nothing()
 
 
 def test_five_answers_give_an_inventory_that_works(person: Person, announced: Host) -> None:

@@ -91,16 +91,6 @@ def test_an_option_that_discover_does_not_know_is_refused(tmp_path: Path) -> Non
     assert "in another inventory" in output
 
 
-def test_two_machines_with_one_name_are_both_left_out(tmp_path: Path) -> None:
-    path = mdns.settings(tmp_path, names=[f"{MINE}-*", "all"])
-    twice = mdns.announced(f"{MINE}-two", addresses=("127.0.0.3",), instance="one")
-    with twice, mdns.announced(f"{MINE}-two", addresses=("127.0.0.2",), instance="two"), mdns.announced("all"):
-        machines, output = listed(path)
-    assert not machines.get("sparks", {}).get("hosts")
-    assert f"{MINE}-two: ssh was announced 2 times, for 127.0.0.2 and 127.0.0.3." in output
-    assert "reserved name all." in output
-
-
 def test_the_address_of_the_first_of_two_machines_is_kept_when_the_second_answers_later() -> None:
     """An announcement invalidates records for its name received more than a second earlier (RFC 6762, 10.2)."""
     answers: list[discovery.Answer] = []

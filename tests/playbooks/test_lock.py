@@ -132,29 +132,6 @@ def test_broken_lock_is_replaced_and_reported(site: Site) -> None:
     assert yaml.safe_load(site.lock.read_text())["stack_lock"]["stack"] == "lab"
 
 
-def define(site: Site, **changes: t.Any) -> None:
-    """Change the site's stack."""
-    path = site.inventory / "stacks/lab.yml"
-    content = yaml.safe_load(path.read_text())
-    content["stack_definition"].update(changes)
-    path.write_text(yaml.safe_dump(content))
-
-
-def test_build_requirements_are_locked_with_hashes(site: Site) -> None:
-    units = {"llvm": {}, "triton": {"requirements": ["filelock==4.2.11"]}, "pytorch": {"requires": ["sympy>=1.13.3"]}}
-    sources = {name: {"url": "https://192.0.2.1/x.git", "ref": "main"} for name in units}
-    define(site, units=units, versions={"torch": "2.10.0", "triton": "3.6.0"}, sources=sources)
-    result = site.run(stack_lock_parts=["requirements"])
-    assert "changed=1" in result.stdout, result.stdout + result.stderr
-    lock = yaml.safe_load(site.lock.read_text())["stack_lock"]
-    built = lock["build_requirements"]["cp313-linux-aarch64"]
-    assert [line.split(" --hash=sha256:")[0] for line in built["triton"]] == ["filelock==4.2.11"]
-    assert built["llvm"] == []
-    needed = [line.split("==")[0] for line in lock["run_requirements"]["cp313-linux-aarch64"]["pytorch"]]
-    assert needed == ["mpmath", "sympy"]
-    assert "changed=0" in site.run(stack_lock_parts=["requirements"]).stdout
-
-
 @pytest.mark.long
 def test_the_variables_of_one_host_apply_without_reaching_it(site: Site) -> None:
     (site.inventory / "host_vars").mkdir()

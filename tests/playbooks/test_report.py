@@ -6,10 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from ansible_collections.sparkforge.dgx_spark.plugins.action.fleet_report import write_fleet
 from ansible_collections.sparkforge.dgx_spark.plugins.action.verify_report import write_report
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import fleet as _fleet
 
 from tests import example_reports as examples
 from tests.playbooks.run_playbook import run_playbook
@@ -134,20 +131,6 @@ def test_unwritable_directory_is_reported_in_one_message(tmp_path: Path) -> None
     run = site.run(verify_report_directory=str(tmp_path / "file"))
     assert run.code == 2 and "Traceback" not in run.output
     assert "cannot be written" in run.text and "verify_report_directory" in run.text
-
-
-def test_a_merged_file_is_replaced_as_a_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_fleet(str(tmp_path), _fleet.merge(str(tmp_path), ["spark1"]))
-    before = {entry.name: entry.read_text() for entry in tmp_path.iterdir()}
-    assert set(before) == {"fleet.json", "index.html"}
-
-    def refuse(_source: str, _target: str) -> None:
-        raise OSError(28, "No space")
-
-    monkeypatch.setattr("os.replace", refuse)
-    with pytest.raises(SparkforgeError, match="No space"):
-        write_fleet(str(tmp_path), _fleet.merge(str(tmp_path), ["spark2"]))
-    assert {entry.name: entry.read_text() for entry in tmp_path.iterdir()} == before
 
 
 def test_report_url_is_printed(tmp_path: Path) -> None:

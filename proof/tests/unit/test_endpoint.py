@@ -118,15 +118,11 @@ def test_truncated_answer_is_one_cause(server: Server) -> None:
         client.Endpoint(server.url).get("/v1/models")
 
 
-def test_unreachable_and_slow_servers(server: Server) -> None:
+def test_unreachable_server_is_one_cause() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         with pytest.raises(SparkforgeError, match="cannot be reached"):
             client.Endpoint(f"http://127.0.0.1:{free.getsockname()[1]}").get("/v1/models")
-    # Each byte arrives within the socket's timeout, but the complete answer does not.
-    server.pause, server.body = 0.05, b" " * 1000
-    with pytest.raises(SparkforgeError, match="did not answer"):
-        client.Endpoint(server.url, timeout=0.5).get("/v1/models")
 
 
 #: Servers that send data slowly: the bytes that each sends at once, and the bytes that it then repeats.
@@ -457,7 +453,6 @@ COMMAND = [sys.executable, "-m", "sparkforge_proof", "endpoint"]
         (["{url}", "--model", "{model}", "--longest", "3"], "--longest 32 or more"),
         (["{url}"], "or --against URL2."),
         (["{url}", "--model", "{model}", "--against", "{url}"], "or --against URL2."),
-        (["{url}", "--against", "http://127.0.0.1:1"], "cannot be reached"),
         (["{url}", "--against", "127.0.0.1"], "not the URL"),
     ],
 )

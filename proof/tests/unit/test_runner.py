@@ -178,7 +178,7 @@ def test_gpu_in_use_is_not_checked(tmp_path: Path) -> None:
     assert (row["status"], row["reason"]) == ("fail", "busy") and waits >= 1
     assert row["cause"].startswith("Not run: ") and "VLLM::EngineCore (process 4711, 90000 MiB)." in row["cause"]
     assert (rows["on_the_gpu1"]["status"], rows["right1"]["status"]) == ("skip", "pass")
-    assert rows["on_the_gpu1"]["blocked"]
+    assert rows["on_the_gpu1"]["blocked"] and "see device.cuda" in rows["on_the_gpu1"]["cause"]
 
 
 def test_process_with_open_device_file_is_named(tmp_path: Path) -> None:
@@ -365,30 +365,15 @@ def test_lane_waits_for_gate(tmp_path: Path) -> None:
     assert rows["opened1"]["status"] == "pass"
 
 
-def test_gpu_checks_are_skipped_without_cuda(tmp_path: Path) -> None:
-    rows = run(tmp_path, "device.cuda", "on_the_gpu1", "right1", "on_the_gpu2")
-    assert [rows[name]["status"] for name in ("device.cuda", "on_the_gpu1", "on_the_gpu2")] == ["fail", "skip", "skip"]
-    assert rows["right1"]["status"] == "pass"
-    assert rows["on_the_gpu1"]["blocked"] and "see device.cuda" in rows["on_the_gpu1"]["cause"]
-
-
 def test_infinite_figures_are_left_out(tmp_path: Path) -> None:
     rows = run(tmp_path, "right1", "wrong1")
     assert rows["right1"]["rates"] == {"gb_per_s": 3.0} and rows["right1"]["ratio"] == 0.5
     assert rows["wrong1"]["ratio"] is None
 
 
-@pytest.mark.parametrize(
-    ("name", "cause"),
-    [
-        ("hangs1", "within 2 seconds and was"),
-        # The check leaves a process behind that keeps the pipe open.
-        ("hangs_and_holds1", "exited with status 7"),
-    ],
-)
-def test_next_check_runs_after_a_hang(tmp_path: Path, name: str, cause: str) -> None:
-    rows = run(tmp_path, name, "right1")
-    assert cause in rows[name]["cause"]
+def test_next_check_runs_although_a_process_holds_the_pipe(tmp_path: Path) -> None:
+    rows = run(tmp_path, "hangs_and_holds1", "right1")
+    assert "exited with status 7" in rows["hangs_and_holds1"]["cause"]
     assert rows["right1"]["status"] == "pass"
 
 

@@ -4,7 +4,6 @@ import argparse
 import io
 import os
 import re
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -290,26 +289,3 @@ def test_names_and_addresses_are_no_options_of_ssh(monkeypatch: pytest.MonkeyPat
     (tmp_path / "config").touch()
     assert find.by_sync(tmp_path / "config") == [] and find.host_keys("-oProxyCommand=x", 22) == []
     assert [command[-2:] for command in commands] == [("--", "-oProxyCommand=x")] * 2
-
-
-def test_the_password_of_a_run_is_in_no_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """ansible-runner itself runs here, because by default it writes its input to files."""
-    subprocess.run(["true"], check=True)
-    secret, temporary = "s3cret-of-a-person", tmp_path / "temporary"
-    temporary.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", None)
-    monkeypatch.setenv("TMPDIR", str(temporary))
-    leaks: list[Path] = []
-    events: list[str] = []
-
-    def show(_screen: Any, event: dict[str, Any]) -> None:
-        events.append(event["event"])
-        files = [path for path in temporary.rglob("*") if path.is_file()]
-        leaks.extend(path for path in files if secret.encode() in path.read_bytes())
-
-    monkeypatch.setattr(play.Screen, "show", show)
-    hosts = tmp_path / "hosts.yml"
-    hosts.write_text("all: {hosts: {here: {ansible_connection: local}}}\n")
-    play.run(play.Play("connect", hosts), secret, Console(file=io.StringIO()))
-    assert "playbook_on_start" in events and leaks == []
-    assert list(temporary.iterdir()) == []
