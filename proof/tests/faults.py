@@ -217,9 +217,7 @@ FAULTS: tuple[Fault, ...] = (
         needs=("gcc",),
     ),
     # unusable environments
-    _unusable("no_torch", {"python": r"The environment of .* has no torch.*deploy\.yml"}),
     _unusable("python_of_another_machine", {"python": r"does not start: Exec format error.*deploy\.yml"}),
-    _unusable("python_removed", {"python": r"The interpreter .* does not exist.*deploy\.yml"}),
     _unusable("import_hangs", {"python": r"cannot be imported.*in time"}, options={"limits": {"factor": 0.03}}),
     # architectures
     _for_spark(

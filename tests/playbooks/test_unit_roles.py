@@ -1,7 +1,6 @@
 """The roles' requests for libraries, units and environments, as Ansible evaluates them."""
 
 import base64
-import dataclasses
 import json
 import re
 import typing as t
@@ -9,7 +8,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.model import Unit
 
 from tests.playbooks.run_playbook import run_playbook
 
@@ -108,7 +106,6 @@ def facts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, t.Any
             {"name": "mine", "source": {"archive": "/srv/mine.tar.gz", "sha256": SHA}, "depends": ["pytorch"]},
         ],
     )
-    worker.case("override_by_commit", ["__llvm_plan"], triton_llvm_override={"repo": "https://e.com/l", "version": "x"})
     worker.case(
         "without_cuda", ["__torch_extensions_plan"], torch_extensions_cuda=False, torch_extensions_names=["torchvision"]
     )
@@ -170,16 +167,6 @@ def test_compilers_are_found_by_their_versioned_path(facts: dict[str, dict[str, 
     assert "-DLLVM_USE_LINKER=lld" in unit(facts["recipe"], "llvm")["cmake_args"]
     assert not [item for item in unit(facts["own"], "llvm")["cmake_args"] if "LINKER" in item]
     assert "fuse-ld" not in unit(facts["own"], "triton")["environment"]["TRITON_APPEND_CMAKE_ARGS"]
-
-
-def test_different_llvm_is_reported_with_the_pinned_one_without_a_password(facts: dict[str, dict[str, t.Any]]) -> None:
-    assert unit(facts["own"], "llvm")["source"]["sha256"] == SHA
-    override = facts["own"]["__llvm_plan"]["steps"]["override"]
-    assert "https://example.com/llvm.tar.xz" in override
-    assert "in place of 7d5de3033187c8a3bb4d2e322f5462cdaf49808f" in override
-    assert "secret" not in override
-    by_commit = unit(facts["override_by_commit"], "llvm")["source"]
-    assert by_commit == {"repo": "https://e.com/l", "version": "x", "submodules": False}
 
 
 def test_triton_is_built_offline_against_that_llvm(facts: dict[str, dict[str, t.Any]]) -> None:
@@ -244,20 +231,6 @@ def test_without_cuda_there_is_no_nvcc_and_nothing_of_it_is_expected(facts: dict
     assert "TORCH_CUDA_ARCH_LIST" not in unit["environment"]
     assert "architectures" not in unit["expect"]
     assert "+cpu.sf" in unit["environment"]["BUILD_VERSION"]
-
-
-@pytest.mark.parametrize("role", ["llvm", "triton", "pytorch", "torch_extensions"])
-def test_a_role_gives_source_build_options_that_it_has(role: str) -> None:
-    text = (COLLECTION / "plugins/modules/source_build.py").read_text()
-    known = set(yaml.safe_load(text.split('DOCUMENTATION = r"""')[1].split('"""')[0])["options"])
-    calls = [
-        task["vars"]["source_unit_settings"]
-        for task in yaml.safe_load((COLLECTION / "roles" / role / "tasks/main.yml").read_text())
-        if "ansible.builtin.import_role" in task
-    ]
-    assert calls
-    assert all(set(call) <= known for call in calls)
-    assert {field.name for field in dataclasses.fields(Unit)} <= known
 
 
 @pytest.mark.parametrize("strict", [False, True], ids=["default", "strict"])
