@@ -86,37 +86,22 @@ class Manifest(_Signed):
     seal: str
 
 
+def _of_row(row: t.Mapping[str, t.Any], file: str, artefact: str, directory: str = "") -> Wheel:
+    path = os.path.join(directory, file) if directory else ""
+    return Wheel(file, row["sha256"], row["name"], row["version"], row["size"], path, artefact)
+
+
 def wheels_in(receipt: t.Mapping[str, t.Any], directory: str = "") -> list[Wheel]:
     """Return the wheels in a unit's receipt; a prefix, which no index serves, is left out.
 
     :param directory: the artefact's directory, if the wheels are on this machine.
     """
-    return [
-        Wheel(
-            item["path"],
-            item["sha256"],
-            item["name"],
-            item["version"],
-            item["size"],
-            path=os.path.join(directory, item["path"]) if directory else "",
-            place=f"{receipt['name']}/{receipt['fingerprint']}",
-        )
-        for item in receipt["outputs"]
-        if "sha256" in item and "version" in item
-    ]
+    artefact = f"{receipt['name']}/{receipt['fingerprint']}"
+    rows = [row for row in receipt["outputs"] if "sha256" in row and "version" in row]
+    return [_of_row(row, row["path"], artefact, directory) for row in rows]
 
 
 def of_units(units: t.Iterable[Unit]) -> list[Wheel]:
     """Return the wheels of units in a manifest."""
-    return [
-        Wheel(
-            row["file"],
-            row["sha256"],
-            row["name"],
-            row["version"],
-            row["size"],
-            place=f"{unit['name']}/{unit['fingerprint']}",
-        )
-        for unit in units
-        for row in unit["wheels"]
-    ]
+    pairs = [(row, f"{unit['name']}/{unit['fingerprint']}") for unit in units for row in unit["wheels"]]
+    return [_of_row(row, row["file"], artefact) for row, artefact in pairs]
