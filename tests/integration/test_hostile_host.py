@@ -190,16 +190,9 @@ def test_no_fact_of_a_host_is_a_variable_of_the_play(
     pair.is_untouched()
 
 
-#: Two of the malformed answers; tests/unit/plugins/action/test_on_host.py has the others.
-UNSOUND: dict[str, Any] = {
-    "a platform that leads out of the cache": {"platform": "../../../stolen-x86_64"},
-    "a text of many megabytes": {"os": {"id": "x" * (24 << 20)}},
-}
-
-
-@pytest.mark.parametrize("observe", UNSOUND.values(), ids=UNSOUND)
-def test_invalid_observation_concerns_only_its_host(pair: Pair, alone: dict[str, Any], observe: Any) -> None:
-    pair.attack(observe=observe)
+def test_invalid_observation_concerns_only_its_host(pair: Pair, alone: dict[str, Any]) -> None:
+    # The platform leads out of the cache. tests/unit/plugins/action/test_on_host.py has the other malformed answers.
+    pair.attack(observe={"platform": "../../../stolen-x86_64"})
     rows = pair.rows()
     assert same(rows[pair.other.name], alone)
     assert rows[pair.hostile.name]["standing"] == "failed"

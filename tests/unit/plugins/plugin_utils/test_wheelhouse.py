@@ -153,6 +153,7 @@ def test_an_unreachable_server_is_skipped(server: Server, cache: Cache, query: Q
         (b"[" * 100_000, "is not JSON"),
         (b'{"format": ' + b"1" * 5000 + b"}", "is not"),
         (b"[]", "JSON object"),
+        (b"", "is not JSON"),
     ],
 )
 def test_kind_of_other_document_is_named(content: bytes, message: str) -> None:
