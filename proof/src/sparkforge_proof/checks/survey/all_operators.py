@@ -322,9 +322,9 @@ def judge(
         )
         raise Failed(cause, remedy, measured, bound, worst, misfits.count, misfits.compared, counts)
     if ended:
-        raise Unanswered(CRASH, f"In {form}:{endings}", REMEDY, measured, bound)
+        raise Unanswered(CRASH, f"In {form}:{endings}", remedy, measured, bound)
     if not outcome.units:
-        raise Unanswered(ABSENT, "No operator was computed.", REMEDY, measured, bound)
+        raise Unanswered(ABSENT, "No operator was computed.", remedy, measured, bound)
     covered = tuple(sorted({name.partition(",")[0] for name in outcome.units}))
     result = Measured(measured, bound, worst, covered=covered)
     if known:
