@@ -47,11 +47,6 @@ def test_an_invalid_setting_is_one_error(tmp_path: Path, setting: str, message: 
     assert code != 0 and output.count("fatal:") <= 1 and message in " ".join(output.split())
 
 
-def test_a_forecast_without_a_readable_host_fails(tmp_path: Path) -> None:
-    code, output = forecast(tmp_path, "-l", "lost")
-    assert code == 2 and "No host could be read. lost: " in " ".join(output.split())
-
-
 def test_a_recorded_spark_is_forecast_without_a_host(tmp_path: Path) -> None:
     record = ROOT / "tests/unit/data/hosts/dgx-spark-7.6.json"
     options = json.dumps(
