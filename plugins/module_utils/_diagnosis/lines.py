@@ -38,15 +38,14 @@ _HEAD = (
     r"(?P<host1>[\w.-]+):\d+:\d+ \[\d+\]",
     rf"{_MONTH}{_TIME} (?:(?:{_LEVELS})|(?P<host2>[\w.-]+)) (?:[\w./@\\-]+\[\d+\]|[\w.@-][\w./@\\-]*):(?!\d)",
     r"\[ *[+]?\d+\.\d{3,}\](?: \[ *[A-Z]?\d+\])?",
-    rf"\[{_TIME}[^\]\n]{{0,24}}\]",
+    rf"\[(?:(?:[^\W\d_]{{2,4}}\.? )?{_MONTH}{_CLOCK}|{_TIME})[^\]\n]{{0,24}}\]",
     rf"(?:\[?[EF]\d{{3,4}}|[WI]\d{{4}}) {_CLOCK} +(?:\d+ )?[\w./-]+:\d+\]",
     rf"{_TIME}(?:: [EFIW] [\w./-]+:\d+\]|(?=\W))",
     r"\d+\.\d\d\.\d{3}\.\d{3} [EWID](?= )",
     r" *\((?:[\w.@/-]+,? )?(?:pid|rank|tid)[=: ]\S+?(?:, ?\w+=\S+?)*\)",
     rf"\[?(?i:{_SHIP})[ :=_]?\d+\]?:",
-    r"\[\d+,\d+\]<std\w+>:",
-    r"#\d+ \d+\.\d+(?= )",
-    r"\d{1,5}\.\d{1,3}(?= +[A-Za-z\u00d7])",
+    r"\[\d+,\d+\]<std\w+>:|#\d+ \d+\.\d+(?= )|\d{1,5}\.\d{1,3}(?= +[A-Za-z\u00d7])",
+    r" *\([\w./-]+:\d+\): [\w.-]+-WARNING \*\*:(?: [\d:.]+:)?",
     r"[A-Za-z][\w.-]* +\|(?= |$)",
     rf"(?:{_LEVELS})(?= (?:{_DAY}|\[))",
     # The kernel reports a hung task at level INFO.
@@ -59,7 +58,7 @@ _HEAD = (
 _MORE = (
     rf"{_DAY}(?= )",
     rf"(?:{_LEVELS})(?![:\w])|[\[<(](?i:{_LEVELS})[\])>]",
-    r"\[[\w .:=/-]{1,40}\]:?",
+    r"\[[\w ,.:=/-]{1,40}\]:?",
     r"[\w./-]+\.(?:py|cc|cpp|cu|c|go|rs):\d+\]?:?(?= )",
     r"- [\w.]+ - (?=[A-Z])",
     r"(?:--?|\|)(?= )",
@@ -70,7 +69,7 @@ _BEGIN = re.compile(rf"{CONTINUED}*(?:(?:{'|'.join(_HEAD)}) ?)")
 _GO_ON = re.compile(rf"(?:{'|'.join((*(re.sub(r'[?]P<[a-z0-9]+>', '?:', form) for form in _HEAD), *_MORE))}) ?")
 _LEVEL = re.compile(
     rf"\b(?=[A-Zdeilw])(?:(?:{_LEVELS}|TRAC|DEBU|ERRO|FATA)\b|level=(\w+)|[WI](?=\d{{4}} \d)|[EF](?=\d{{3,4}} \d)"
-    r"|(?<=[ \[<(-])(?:error|warning|info|debug)(?=[\])> ])"
+    r"|(?<=[ \[<(-])(?i:error|warning|info|debug)(?=[\])> ])"
     r"|(?:(?<=\d )[EIDF]|(?<=\d: )[EFIW]|(?<=\.\d{3} )W)(?= ))"
 )
 _LOGFMT = re.compile(r'(?:^|\s)(?:level|lvl)=(\w+) (?:\S+ ){0,8}?msg=(?:"((?:[^"\\]|\\.)*)"?)?')

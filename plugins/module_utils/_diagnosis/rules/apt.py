@@ -97,6 +97,17 @@ cause = dpkg cannot replace {file}, since it is a mount ({why}).
 remedy = {advice}.
 source = usnistgov/ARIAC#355
 
+[dpkg-architectures-differ]
+keys = trying to overwrite shared '
+pattern =
+    trying to overwrite shared '(?P<file>[^'\n]+)', which is different from other instances of package (?P<package>\S+)
+cause = Two builds of one package, for two architectures, hold different files {file}, so {package} cannot be beside
+    the other.
+remedy = Bring both to the same version (sudo apt update, apt-cache policy of each), or, if they already have it,
+    keep only one (sudo apt remove the package of the other architecture; a cross build needs its -dev package in a
+    container).
+source = Raezroth/Linux-ARM-Gaming-Chroot#14
+
 [dpkg-overwrite]
 keys = trying to overwrite '
 pattern = trying to overwrite '([^'\n]+)', which is also in package (?P<owner>[^\n]+)
@@ -474,6 +485,9 @@ values =
     advice of found: python$ => python is called python3 (python-is-python3 brings the old name)
     advice of found: python3\.\d+ => Ubuntu 24.04 has only Python 3.12, so take that, or another one with uv python
     + install
+    advice of found: cuda-(?:toolkit-)?dev(?:el)?$ => no source has a package of that name: NVIDIA's is
+    + cuda-toolkit-13-0 (cuda-toolkit for the newest), which has nvcc and the headers; Ubuntu's older one is
+    + nvidia-cuda-toolkit
     advice of found: cuda(?:-toolkit|-runtime|-libraries|-compiler)?-\d+-\d+ => apt-cache search --names-only
     + ^cuda-toolkit tells
     + whether NVIDIA's source is there (the role cuda_libraries adds it; for arm64 it is sbsa) and which versions it

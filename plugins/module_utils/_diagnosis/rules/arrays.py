@@ -6,6 +6,28 @@ CUDA messages from these libraries, which find and compile CUDA code on their ow
 """
 
 RULES = r"""
+[xla-ptxas-old]
+keys =
+    failed to get PTX kernel
+    not find the corresponding function
+pattern =
+    failed to get PTX kernel '(?P<kernel>[^'\n]+)' from module
+    Could not find the corresponding (?P<kernel2>function)
+when = log-shows-old-ptxas
+cause = XLA's kernels ({kernel}) were compiled by a ptxas that does not know this GPU: {log_old_ptxas}.
+remedy = Put the bin directory of a newer CUDA first on PATH (13 for a GB10), or install jax[cuda13], whose wheels
+    bring a ptxas of their own, and start again.
+source = jax-ml/jax#6046
+
+[xla-no-temporary-file]
+keys = get temp CUBIN file name
+pattern = (couldn't get temp CUBIN file name)
+cause = XLA could not make a temporary file for ptxas ({found}): the directory is not there, is full, or may not be
+    written.
+remedy = Look at the directory in TMPDIR, or else at /tmp (df -h, df -i; ls -ld /tmp shows drwxrwxrwt), make room,
+    or set TMPDIR to a directory of your own on a local disk.
+source = jax-ml/jax#11190
+
 [cupy-headers-missing]
 keys = cannot open source file
 pattern =

@@ -6,6 +6,15 @@ Files and settings that CMake does not find or does not accept.
 """
 
 RULES = r"""
+[cuda-architectures-invalid]
+keys = CMAKE_CUDA_ARCHITECTURES must be
+pattern = CMAKE_CUDA_ARCHITECTURES must be (?P<rule>valid|non-empty) if set
+cause = CMAKE_CUDA_ARCHITECTURES has a value that CMake does not take ({rule} if set): it is empty or misspelt, or
+    the build's own detection of the GPU left it so.
+remedy = Set it to the GPU's number (-DCMAKE_CUDA_ARCHITECTURES=121 on a Spark; an option of the project, such as
+    --cmake_extra_defines, passes it on), delete CMakeCache.txt, and configure again.
+source = microsoft/onnxruntime#11273
+
 [cuda-architectures-empty]
 keys = CMake Error in
 pattern = CMake Error in [^\n]*\n\s*CUDA_ARCHITECTURES is empty for target '([^'\n]+)'

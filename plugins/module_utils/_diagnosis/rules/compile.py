@@ -6,6 +6,34 @@ Headers, libraries, objects and flags.
 """
 
 RULES = r"""
+[ffmpeg-configure-part]
+keys =
+    requested, but not all dependencies are satisfied
+    not found using pkg-config
+    not found
+pattern =
+    ^ERROR: (?P<option>[\w-]+) requested, but not all dependencies are satisfied: (?P<part1>[^\n]+)
+    ^ERROR: (?P<part2>[\w.+-]+)(?: (?:>= )?(?P<version>[\d.]+))? not found using pkg-config
+    ^ERROR: (?P<part3>[\w.+-]+) not found\s*\n\s*If you think configure made a mistake
+values =
+    package of part: ffnvcodec => NVIDIA's headers nv-codec-headers (git clone
+    + https://github.com/FFmpeg/nv-codec-headers, in the version for this driver and FFmpeg; make install;
+    + PKG_CONFIG_PATH with /usr/local/lib/pkgconfig)
+    package of part: cuda_(?:sdk|nvcc) => the CUDA toolkit, with nvcc on PATH (FFmpeg calls the option
+    + --enable-cuda-nvcc now; --extra-cflags=-I/usr/local/cuda/include --extra-ldflags=-L/usr/local/cuda/lib64)
+    package of part: cuda_llvm => clang, or use --enable-cuda-nvcc
+    package of part: libnpp => the toolkit's NPP (libnpp-dev-13-0), or use scale_cuda in its stead
+    package of part: (?:lib)?dav1d => libdav1d-dev, or build it from source (Ubuntu 22.04's is 0.9)
+    package of part: (?:lib)?(?:x264|x265|vpx|opus|ass|fdk[-_]aac|mp3lame|theora|vorbis|webp|aom|svtav1) => its
+    + development package (libx264-dev and the like)
+    package of part: . => its development package (lib…-dev)
+cause = FFmpeg's configure does not have {part}[ in version {version} or newer][, which --enable-{option} needs].
+remedy = Install {package}, or leave that option out; the end of ffbuild/config.log shows the test that failed, with
+    the compiler's message.
+source =
+    NixOS/nixpkgs#220327
+    ilyaevseev/ffmpeg-build#4
+
 [ffmpeg-newer-than-source]
 keys =
     error: invalid conversion from
@@ -130,6 +158,8 @@ pattern =
     ^error: ([^\s:']+\.(?:h|hpp|cuh)): No such file or directory
     fatal error: '?([^\s:']+\.(?:h|hh|hpp|hxx|cuh|inc|def)|[a-z_]+)'?(?:: No such file| file not found)
 values =
+    part of found: (?:\S*/)?(?:third_?party|3rd_?party|externals?|submodules?|deps)/ => the source's submodule that
+    + holds it (git submodule update --init --recursive in a git checkout; an archive from GitHub lacks submodules)
     part of found: (lib)?curl => libcurl4-openssl-dev
     part of found: (openssl/|lib(ssl|crypto)$|ssl$|crypto$) => libssl-dev
     part of found: (lib)?z(lib)?(\.h|$) => zlib1g-dev

@@ -498,8 +498,10 @@ keys =
     SIGSEGV: segmentation
     SIGBUS: bus error
     SIGILL: illegal
+    Caught signal
 pattern =
     Fatal Python error: (\w[\w ]+)
+    Caught signal \d+ \((Segmentation fault|Bus error|Illegal instruction|Floating point exception|Aborted)
     ^(SIG(?:ABRT|SEGV|BUS|ILL)): \w
     \*\*\* (SIG(?:BUS|SEGV|ILL|ABRT)) received
     ^[ \t]*(Segmentation fault|Bus error|Illegal instruction|Floating point exception|Aborted)\b
@@ -1071,7 +1073,8 @@ pattern =
     ^The log ends with: (?![^\n]*(?:COMPLETE|[Ff]inished|100%|[Cc]omplete|\bends?\b|\bdone\b
     +|\btook\b))(?P<step>[^\n]*(?:[Ii]nit torch distributed begin|distributed_init_method=|Waiting for (?:the
     + )?(?:master|other|all)|store_based_barrier|init_process_group|Initializing distributed|[1-9]\d* remote core
-    + engine|Connecting to existing Ray|Connected to Ray cluster|placement group found|waiting for (?:\d+
+    + engine|Connecting to existing Ray|Connected to Ray cluster|placement group found
+    +|creating a placement group|waiting for (?:\d+
     + )?(?:nodes|workers|ranks)|[Ww]aiting for [^\n]*(?:to join|to connect|rank))[^\n]*)
 cause = The log ends while the processes of the job connect to each other ({step}): perhaps one of them was not
     started, failed, or cannot reach the master's address.

@@ -379,6 +379,18 @@ remedy = Start the container with -e NVIDIA_DRIVER_CAPABILITIES=all (graphics is
     (VK_DRIVER_FILES names another place).
 source = NVIDIA/nvidia-container-toolkit#1124
 
+[image-refused-for-country]
+keys =
+    china-nim-distributors
+    not available in your
+    中国
+when = image-not-permitted
+pattern = (china-nim-distributors|not available in your (?:country|region)|中国 ?IP)
+cause = The registry refuses the image to this country or network address.
+remedy = Read the registry's message below that line: NVIDIA gives NIM's images for China through the partners that
+    it names; a login or another spelling of the name does not help.
+source = NVIDIA/workbench-example-agentic-rag#18
+
 [image-not-permitted]
 keys =
     from daemon: denied

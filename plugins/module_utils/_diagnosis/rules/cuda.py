@@ -119,6 +119,12 @@ values =
     + needs 12.9): use that of CUDA 13, with /usr/local/cuda/bin first on PATH, or named as CUDACXX or
     + CMAKE_CUDA_COMPILER. Ubuntu's package nvidia-cuda-toolkit puts an nvcc 12.0 into /usr/bin: remove it. Then
     + configure in an empty directory
+    advice of found: .*\b(?:compute_|sm_)?8\d\b => This nvcc is too old for it (8.0 needs CUDA 11.0, 8.6 11.1, 8.9
+    + 11.8): use a newer one, such as that of CUDA 13 in /usr/local/cuda/bin, or remove it from TORCH_CUDA_ARCH_LIST (or
+    + CMAKE_CUDA_ARCHITECTURES); a Spark needs only 12.1
+    advice of found: .*\b(?:compute_|sm_)[1-7]\d\b => It is an old one, which this nvcc no longer compiles for (CUDA 13
+    + begins with 7.5, CUDA 12 with 5.0): remove it from TORCH_CUDA_ARCH_LIST, CMAKE_CUDA_ARCHITECTURES or the flags in
+    + the source (-arch, -gencode); a Spark needs only 12.1
     advice of found: . => Correct TORCH_CUDA_ARCH_LIST (or CMAKE_CUDA_ARCHITECTURES)
 cause = nvcc does not know the architecture {found}.
 remedy = {advice}.

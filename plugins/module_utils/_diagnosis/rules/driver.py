@@ -81,6 +81,15 @@ source =
     noob404yt/mt7668-wifi-bt#1
     NVIDIA/open-gpu-kernel-modules#635
 
+[kernel-headers-name]
+keys = kernel headers for kernel
+pattern = kernel headers for kernel (?P<name>linux-(?:headers|image|modules)-(?P<kernel>\S+)) cannot be found
+cause = DKMS was given the name of a package, {name}, as the kernel's release, so it looks for headers that nobody
+    has.
+remedy = Give it the release alone (sudo dkms autoinstall -k {kernel}; ls /lib/modules lists those that are there),
+    with the headers of that kernel installed; remove a script in /etc/kernel that passes the package's name.
+source = Frogging-Family/linux-tkg#1186
+
 [kernel-headers-missing]
 keys =
     kernel headers for kernel
@@ -565,6 +574,16 @@ remedy = Power the host off and on, seat the cable anew, and compare the firmwar
     afterwards (a soft lockup, RDMA) follows from it.
 source = MiaAI-Lab/DeepSeek-v4-Flash-DSpark-2x-DGX-Spark#146
 
+[kernel-interrupt-unhandled]
+keys = nobody cared
+pattern = irq (?P<number>\d+): nobody cared
+cause = The kernel switched interrupt {number} off, since no driver handled it: the devices on it work no longer, or
+    slowly.
+remedy = See which they are (grep ' {number}:' /proc/interrupts), read their drivers' messages before that line (a
+    GPU's NVRM lines; an Xid), reboot, and use another release of that driver or kernel; the option irqpoll only hides
+    it.
+source = CachyOS/linux-cachyos#1019
+
 [kernel-oops]
 keys =
     unable to handle page fault
@@ -573,7 +592,9 @@ keys =
     Oops:
     Kernel panic
     Unable to handle kernel
+    BUG: kernel NULL
 pattern =
+    BUG: (kernel NULL pointer dereference)
     (Oops): \S+ \[#\d+\][^\n]*(?:\n[^\n]*){0,12}?\n[^\n]*\bpc : (?P<where>[\w.]+)
     (Oops|Kernel panic)\b
     BUG: (unable to handle page fault)
@@ -686,9 +707,10 @@ remedy = Read the kernel's log from the first line with that module's name (sudo
 [peer-memory-not-supported]
 keys = nvidia_peermem
 pattern = could not insert '(nvidia_peermem)': (?P<why>[\w ]+)
-cause = {found} cannot be loaded ({why}): it is for GPUDirect RDMA, which a GB10 does not have, since its memory is the
-    host's.
-remedy = Leave it out (take it off /etc/modules-load.d); NCCL uses RDMA between Sparks without it.
+cause = {found} cannot be loaded ({why}): it is for GPUDirect RDMA, which NVIDIA does not support on a DGX Spark.
+remedy = Leave it out (take it off /etc/modules-load.d): NCCL uses RDMA between Sparks without it. On a host with a GPU
+    that supports it, read the kernel's reason (sudo dmesg | grep peermem).
+source = https://docs.nvidia.com/dgx/dgx-spark-porting-guide/porting/cuda.html
 
 [kernel-module-missing]
 keys = modprobe: FATAL: Module

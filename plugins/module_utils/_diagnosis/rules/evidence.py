@@ -238,6 +238,32 @@ pattern =
 cause =
 remedy =
 
+[log-shows-context]
+keys =
+    ctx
+    max_model_len
+    max-model-len
+    max_seq_len
+pattern = (?:\bn?_?ctx(?:[_-]size)?|max[_-]model[_-]len|max_seq_len)'?(?: ?[=:] ?| )(?P<log_context>\d{4,8})\b
+cause =
+remedy =
+
+[log-shows-nvrtc-arch]
+keys =
+    -arch=sm_
+    -arch=compute_
+pattern = -arch=(?:sm|compute)_(?P<log_arch>\d+)
+cause =
+remedy =
+
+[log-shows-extension-call]
+keys =
+    (_C,
+    _C.
+pattern = (?P<log_extension>getattr\(_C,|\b_C\.\w+\()
+cause =
+remedy =
+
 [log-shows-graphs]
 keys =
     Graph capturing finished

@@ -29,6 +29,9 @@ values =
     advice of variable: (HF|HUGGING_FACE\w*)_\w*TOKEN => Make a token on the hub's page of settings and give it to the
     + program
     advice of variable: (NGC|NVIDIA)_API_KEY => Make a key on the NGC page of the account and give it to the program
+    advice of variable: (AMENT_PREFIX_PATH|COLCON_\w+|ROS_\w+) => Load ROS 2 first (source
+    + /opt/ros/DISTRIBUTION/setup.bash), or, where the log names variables of a copy of its own, export those; the last
+    + resort is
     advice of variable: (CUDA_HOME|CUDA_PATH) => Name the CUDA toolkit's directory (/usr/local/cuda)
     advice of variable: . => Give it its value
 cause = The program needs the environment variable {variable}[ as {value}], which is not set so where it runs.
@@ -573,6 +576,18 @@ cause = {name} is used where it is not defined: the program imports it only if a
 remedy = {advice}.
 source = tdrussell/diffusion-pipe#271
 
+[extension-none]
+keys = 'NoneType' object has no attribute
+pattern = AttributeError: 'NoneType' object has no attribute '(\w+)'
+when = log-shows-extension-call
+cause = The package's compiled part (_C), which has {found}, is not there: it was not built, or its build failed,
+    and the import went on without it.
+remedy = Read the first lines of the run for its warning (no CUDA toolkit, a compiler's error), and install the
+    package again where nvcc is on PATH and fits torch.version.cuda (pip install --force-reinstall --no-binary :all:
+    --no-build-isolation --no-deps NAME; ninja makes it faster); delete ~/.cache/torch_extensions if it compiles at its
+    first use.
+source = nerfstudio-project/nerfstudio#3266
+
 [value-none]
 keys =
     'NoneType'
@@ -889,8 +904,8 @@ uncertain = yes
 cause = NVSHMEM, with which DeepEP and others exchange data between GPUs, does not work here: {why}.
 remedy = Do without it: for SGLang leave out --moe-a2a-backend deepep, for vLLM use --all2all-backend
     allgather_reducescatter; otherwise install the nvidia-nvshmem-cu13 that the program was built for, and set
-    NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME to the interface between the hosts; it also needs RDMA with GPUDirect, which a
-    GB10 lacks (NVSHMEM_REMOTE_TRANSPORT=none on a single host).
+    NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME to the interface between the hosts; it also needs GPUDirect RDMA, which NVIDIA
+    does not support on a DGX Spark (NVSHMEM_REMOTE_TRANSPORT=none on a single host).
 source = deepseek-ai/DeepEP#62
 
 [allocator-option-unknown]

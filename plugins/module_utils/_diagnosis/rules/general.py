@@ -103,6 +103,10 @@ values =
     + CUB, libcu++): mostly two releases of them are mixed, a copy in the source (third_party) and the toolkit's. Let
     + the
     + source use one of them (a newer release, whose copy knows this CUDA), and build in an empty directory
+    advice of found: /usr/include/(?:bits/|c\+\+/|(?:aarch64|x86_64)-linux-gnu/|(?:math|stdlib|string)\.h)\S*\(\d+\):
+    + => The line is in the system's headers (glibc's or GCC's), and nvcc cannot read them: it is older than they are.
+    + Use a newer CUDA (13, with /usr/local/cuda/bin first on PATH), or an older host compiler (nvcc -ccbin g++-12,
+    + CUDAHOSTCXX)
     advice of found: . => Look the line up in the project's issues: mostly the compiler, CUDA or Python is newer
     + than the source supports, or a patch broke it; use the versions that the source's release names (those of the
     + stack)

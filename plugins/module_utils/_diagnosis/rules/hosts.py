@@ -160,6 +160,14 @@ cause = mpirun did not find its program[ {program}][ on {node}].
 remedy = Build or copy it to the same path on every host and give that full path; a misspelt option of mpirun is also
     taken for the program.
 
+[mpi-hcoll]
+keys = LOG_CAT_
+pattern = \[LOG_CAT_\w+\] (?P<message>[^\n]{3,160})
+cause = HCOLL, which HPC-X and Mellanox's Open MPI use for collective operations, does not work here: {message}.
+remedy = Run without it (mpirun --mca coll ^hcoll, or OMPI_MCA_coll=^hcoll in the environment); the program runs on
+    without HCOLL.
+source = open-mpi/ompi#11469
+
 [mpi-no-component]
 keys =
     able to be opened in the
@@ -659,6 +667,26 @@ cause = Slurm's hosts do not accept each other ({found}): their munge keys or th
     run.
 remedy = Copy /etc/munge/munge.key of the controller to all (owner munge, mode 400), set the clocks, and restart munge
     and Slurm's daemons.
+
+[slurm-gpu-count]
+keys = count reported lower than configured
+pattern = gres/gpu count reported lower than configured \((?P<have>\d+) < (?P<configured>\d+)\)
+cause = Slurm drained the node: slurmd there reports {have} GPUs, and slurm.conf has {configured}.
+remedy = Make nvidia-smi work on the node and look at its gres.conf (AutoDetect=nvml, or File=/dev/nvidia0; slurmd
+    -G shows what it finds), restart slurmd after the driver is loaded (as at a boot), then sudo scontrol update
+    nodename=NODE state=resume; correct the number in slurm.conf if it is wrong.
+source = awslabs/awsome-distributed-ai#195
+
+[slurm-prolog]
+keys =
+    Prolog failure on node
+    Epilog error
+pattern = (?P<script>Prolog|Epilog) (?:failure|error) on node (?P<node>\S+)
+uncertain = yes
+cause = Slurm's {script} script failed on the node {node}, so the job was taken back and the node drained.
+remedy = Read slurmd's log on that node (SlurmdLogFile, journalctl -u slurmd) for the script's own error, mend it,
+    then sudo scontrol update nodename={node} state=resume.
+source = AMDResearch/hpcfund#69
 
 [slurm-memory]
 keys = oom_kill event in

@@ -440,6 +440,17 @@ remedy = Install uidmap anew (sudo apt install --reinstall uidmap; ls -l shows a
     line in /etc/subuid and /etc/subgid (sudo usermod --add-subuids 100000-165535 --add-subgids 100000-165535 $USER),
     then podman system migrate.
 
+[enroot-directory]
+keys = pyxis:
+pattern =
+    pyxis:\s+(?:\[ERROR\] )?mkdir: cannot create directory '(?P<directory>[^'\n]+)': (?P<why>Permission denied|No sp
+    +ace left on device|No such file or directory)
+cause = enroot, which pyxis starts, cannot make its directory {directory} ({why}).
+remedy = Make the directories of /etc/enroot/enroot.conf on each node (ENROOT_RUNTIME_PATH, ENROOT_CACHE_PATH,
+    ENROOT_DATA_PATH) writable for each user (sudo mkdir -p, chmod 1777, or one of its own for each user with $(id -u)
+    in the path, on a disk that is mounted before slurmd starts), then resume the node.
+source = awslabs/awsome-distributed-ai#141
+
 [enroot-no-gpu]
 keys = Command not found: nvidia-container-cli
 pattern = Command not found: (nvidia-container-cli)

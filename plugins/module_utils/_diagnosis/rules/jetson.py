@@ -69,6 +69,19 @@ remedy = Add the account to the groups video and render (sudo usermod -aG video,
     container with --runtime nvidia, and one that does not run as root with --group-add video.
 source = osrf/rocker#211
 
+[jetson-libraries-empty]
+keys = is empty, not checked
+pattern = File (?P<file>/usr/lib/aarch64-linux-gnu/\S+) is empty, not checked
+when =
+    library-of-old-cuda
+    library-not-found
+cause = The image is one of a Jetson, whose CUDA libraries ({file}) are empty files: the NVIDIA runtime mounts the
+    host's over them, and it did not run here.
+remedy = On a Jetson, start containers with --runtime nvidia, and for docker build make it Docker's default
+    ("default-runtime": "nvidia" in /etc/docker/daemon.json), as the image's JetPack; on a Spark take another image:
+    those of L4T do not run there.
+source = dusty-nv/jetson-containers#235
+
 [wsl-no-adapter]
 keys = WSL environment detected but no adapters
 pattern = (WSL environment detected but no adapters were found)

@@ -445,10 +445,27 @@ source = triton-lang/triton#3644
 [undefined-symbol]
 keys = undefined symbol
 unless = lld: error
-pattern = ([^\s'\"(]+): undefined symbol: ([^\s,]+)
-cause = {found} needs a symbol that no loaded library has: it was built against another version of a library,
+pattern = (?P<file>[^\s'\"(]+): undefined symbol: (?P<symbol>[^\s,]+)
+values =
+    advice of file: \S*/(?:\.triton|triton|torch_extensions|torchinductor\w*|flashinfer|tvm-ffi)/ => A program
+    + compiled it on this host and keeps it in a cache: delete that directory, and start again where the libraries of
+    + now are found (for cu… the driver's libcuda.so.1, which ldconfig -p must list, not the toolkit's stub)
+    advice of symbol: cu[A-Z] => It is a function of the driver: let the loader find libcuda.so.1 (ldconfig -p | grep
+    + libcuda; a container with --gpus all), or link the library with -lcuda; a driver that is too old lacks new
+    + functions
+    advice of symbol: (?:__)?cuda[A-Z] => It is a function of the CUDA runtime of another version: build it again with
+    + the toolkit in use, or install its build for this CUDA
+    advice of symbol: (?:cublas|cudnn|cusparse|cusolver|cufft|curand|nvrtc|nvJitLink|__nvJitLink|nvml|nvtx) => It is a
+    + function of an NVIDIA library, and another version of that is loaded: look for a second copy (LD_LIBRARY_PATH,
+    + pip's nvidia-* packages, /usr/lib/aarch64-linux-gnu; LD_DEBUG=libs shows which is loaded), and keep the one that
+    + fits
+    advice of symbol: _?Py[A-Z_] => It was built for another Python: install its build for this one, or build it again
+    advice of symbol: . => Rebuild it against the installed libraries, or install its build for their versions; ldd
+    + shows which it loads
+cause = {file} needs a symbol that no loaded library has ({symbol}): it was built against another version of a library,
     or linked without the library that has it.
-remedy = Rebuild it against the installed libraries, or install its build for their versions; ldd shows which it loads.
+remedy = {advice}.
+source = loscrossos/crossOS_acceleritor#4
 
 [operators-not-loaded]
 keys =

@@ -462,6 +462,15 @@ remedy = Install FFmpeg (sudo apt install ffmpeg) and the TorchCodec {fit} (pip 
     it, read audio with soundfile.
 source = meta-pytorch/torchcodec#1139
 
+[torchcodec-missing]
+keys = torchcodec is not available
+pattern = (torchcodec is not available)
+cause = The program reads video with TorchCodec, which is not installed, or whose import failed ({found}).
+remedy = Try python -c 'import torchcodec', which shows the reason: install FFmpeg (sudo apt install ffmpeg) and the
+    TorchCodec for this torch (for aarch64 from PyTorch's index, --index-url https://download.pytorch.org/whl/cu130), or
+    choose another reader that the program has (video_backend decord, pyav or opencv).
+source = NVIDIA/Isaac-GR00T#421
+
 [comfyui-file-missing]
 keys = Value not in list
 pattern = Value not in list: (?P<field>\w+): '(?P<value>[^'\n]*)' not in

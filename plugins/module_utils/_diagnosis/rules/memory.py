@@ -167,6 +167,20 @@ cause = A daemon that watches memory (systemd-oomd, earlyoom) ended {name}, beca
 remedy = Let the program take less memory (a lower share of a server, a shorter context, fewer jobs), or run it as a
     service instead of from a desktop's terminal, where systemd-oomd ends the whole session's scope.
 
+[context-memory]
+keys =
+    alloc failed: out of memory
+    no graph fits
+pattern = (tensor alloc failed: out of memory|no graph fits)
+cause = There is no memory for the buffers of the context[ of {log_context} tokens], which come on top of the
+    weights ({found}).
+remedy = Start with a smaller context (--ctx, --ctx-size, -c or --max-model-len), fewer parallel slots or a smaller
+    quantization, and compare the program's own figure of free memory with MemAvailable in /proc/meminfo: on a Spark the
+    weights and the page cache are in the same memory, and some versions count them twice (update the program).
+source =
+    antirez/ds4#563
+    Entrpi/ds4#6
+
 [out-of-memory]
 keys =
     memory exhausted

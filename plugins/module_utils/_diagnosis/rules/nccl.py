@@ -380,11 +380,13 @@ source = linux-rdma/perftest#44
 [rdma-gpu-memory]
 keys = Failed status 4: wr_id
 pattern = (Failed status 4: wr_id \d+)
-cause = The network card could not access the memory that it was given ({found}), such as the GPU's with --use_cuda; on
-    a GB10 GPUDirect RDMA is not supported.
+cause = The network card could not access the memory that it was given ({found}), such as the GPU's with --use_cuda:
+    NVIDIA does not support GPUDirect RDMA on a DGX Spark.
 remedy = Test with the host's memory, without --use_cuda, and with messages of 64 KiB at most (-s 65536): on some Sparks
     perftest itself fails so with longer ones, while NCCL works.
-source = linux-rdma/perftest#394
+source =
+    linux-rdma/perftest#394
+    https://docs.nvidia.com/dgx/dgx-spark-porting-guide/porting/cuda.html
 
 [mpi-slots]
 keys = There are not enough slots available
@@ -459,8 +461,10 @@ keys = ibv_reg_dmabuf_mr
 pattern =
     ibv_reg_dmabuf_mr\w*(?:\(\))? failed(?: with error)?:? (?P<why>Operation not supported|Bad address|Invalid argument)
 cause = The GPU's memory could not be registered with the RDMA card through DMA-BUF ({why}): this kernel, driver,
-    rdma-core or GPU does not support it.
+    rdma-core or GPU does not support it, as on a DGX Spark, where NCCL may report it as enabled.
 remedy = Set NCCL_DMABUF_ENABLE=0 on all hosts, or use a newer NCCL, which then copies through host memory by itself; a
-    newer kernel, driver or DOCA may support it.
-source = NVIDIA/nccl#778
+    newer kernel, driver or DOCA may support it on another GPU.
+source =
+    NVIDIA/nccl#778
+    https://docs.nvidia.com/dgx/dgx-spark-porting-guide/porting/cuda.html
 """

@@ -783,6 +783,15 @@ cause = {function} does not know {argument} in the installed version, which call
 remedy = {advice}.
 source = huggingface/trl#6168
 
+[setuptools-command-arguments]
+keys = Command.__init__() got an unexpected keyword
+pattern = TypeError: Command\.__init__\(\) got an unexpected keyword argument '(\w+)'
+cause = The installed setuptools does not take {found} from PyTorch's BuildExtension or the package's setup.py: the
+    two are of different times.
+remedy = Build in the environment with a setuptools of the package's time (pip install 'setuptools<70' wheel ninja,
+    then pip install --no-build-isolation), or with a newer PyTorch or release of the package.
+source = nerfstudio-project/gsplat#585
+
 [argument-unknown]
 keys = got an unexpected keyword argument
 pattern = TypeError: (?P<function>[\w.]+)\(\) got an unexpected keyword argument '(?P<argument>\w+)'

@@ -47,10 +47,19 @@ source = Comfy-Org/ComfyUI#10170
 [nvrtc-arch-unknown]
 keys = invalid value for --gpu-architecture
 pattern = nvrtc: error: (invalid value for --gpu-architecture)
-cause = The NVRTC that was loaded does not know this GPU ({found}): 12.1 needs NVRTC 12.9 or newer.
-remedy = Use a PyTorch for CUDA 13 (cu130), whose NVRTC comes with it, or put a newer nvidia-cuda-nvrtc into the
-    environment.
-source = isaac-sim/IsaacLab-Arena#1066
+values =
+    reason of log_arch: (?:[1-6]\d|70|72)$ => CUDA 13 begins with 7.5, CUDA 12 with 5.0, so the GPU is too old for it
+    reason of log_arch: . => the NVRTC is older than the GPU (12.0 needs CUDA 12.8, 12.1 needs 12.9)
+    reason of log_arch: $ => 12.1 needs NVRTC 12.9 or newer
+    advice of log_arch: (?:[1-6]\d|70|72)$ => Use the package's build for CUDA 12 (cupy-cuda12x, PyTorch of cu126) and a
+    + toolkit of CUDA 12 (for a GPU before 5.0 CUDA 10 or 11), or another GPU
+    advice of log_arch: |. => Use a PyTorch for CUDA 13 (cu130), whose NVRTC comes with it, or put a newer
+    + nvidia-cuda-nvrtc into the environment
+cause = The NVRTC that was loaded does not know this GPU ({found}[, architecture {log_arch}]): {reason}.
+remedy = {advice}.
+source =
+    isaac-sim/IsaacLab-Arena#1066
+    cupy/cupy#9475
 
 [cuda-forward-compatibility]
 keys = forward compatibility was attempted on non supported HW
@@ -183,7 +192,15 @@ keys =
     CUDA_ERROR_NO_DEVICE
     cudaErrorNoDevice
     No supported gpu backend found
+    only works on NVIDIA GPUs
+    GPU is required
+    CUDA is required
+    requires a CUDA
+    requires an NVIDIA GPU
+    requires CUDA
 pattern =
+    (?:Error|Exception|ERROR)\b[^\n]{0,80}?(only works on NVIDIA GPUs|(?:CUDA|NVIDIA|A)? ?(?:CUDA|GPU) is required
+    + |requires (?:a CUDA|an NVIDIA) GPU|requires a CUDA device)
     (cannot find any torch accelerator)
     ValueError: (Your setup doesn't support bf16/gpu)
     ValueError: FP16[^\n]{1,160}(can only be used on CUDA devices)

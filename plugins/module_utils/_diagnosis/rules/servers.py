@@ -633,10 +633,23 @@ source = ollama/ollama#12283
 keys = Failed to register memory
 pattern = Failed to register memory (?:0x)?\w+: (?P<why>Bad address|Invalid argument|Operation not supported)
 cause = The network card could not register memory of the GPU ({why}): that takes GPUDirect RDMA (nvidia-peermem or
-    DMA-BUF), which a GB10 does not have.
+    DMA-BUF), which NVIDIA does not support on a DGX Spark, even where NCCL reports DMABUF as enabled.
 remedy = Let the transfer use the host's memory or TCP (of Mooncake MC_FORCE_TCP=1 or the protocol tcp, of NIXL
     UCX_TLS=tcp); on a GPU that has it load nvidia-peermem.
-source = kvcache-ai/Mooncake#281
+source =
+    kvcache-ai/Mooncake#281
+    https://docs.nvidia.com/dgx/dgx-spark-porting-guide/porting/cuda.html
+
+[omniverse-extension-missing]
+keys = No versions of
+pattern = No versions of (?P<extension>omni\.\S+|isaacsim\.\S+) that satisfies: (?P<parent>\S+) depends on
+    +(?:[^\n]*\n){1,9}?[^\n]*Synced registries:(?:[^\n]*\n){1,4}?\s*- (?P<registry>\S+)\s*: found 0 packages
+    No versions of (?P<extension2>omni\.\S+|isaacsim\.\S+) that satisfies: (?P<parent2>\S+) depends on
+cause = Omniverse's registries, as far as they were read, have no {extension}, which {parent} needs[; {registry}
+    gave no packages at all].
+remedy = Check that the registry can be reached (proxy, firewall, once more later), delete its cache
+    (~/.local/share/ov, ~/.cache/ov), and use the release whose extensions exist for aarch64.
+source = isaac-sim/IsaacSim#732
 
 [nvml-no-memory]
 keys =

@@ -43,6 +43,14 @@ cause = This CUDA's headers and this host's C library both declare {found}: glib
 remedy = Build on Ubuntu 24.04 (glibc 2.39), or with a CUDA toolkit that supports this glibc.
 source = NVIDIA/cuda-samples#378
 
+[nvcc-host-march]
+keys = expected a number
+pattern = nvcc fatal\s*: '(?P<option>(?:arch|tune|cpu|fpu)=[^'\n]+)': expected a number
+cause = nvcc was given an option of the host compiler, -m{option}, which it cannot read.
+remedy = Pass it through (-Xcompiler -m{option}), or let the build add it to C and C++ only (in CMake
+    $<$<COMPILE_LANGUAGE:CXX>:-m{option}>); a processor of x86 is wrong on aarch64, where -mcpu=native fits.
+source = arbor-sim/arbor#575
+
 [nvcc-option-unknown]
 keys = nvcc fatal   : Unknown option
 pattern = nvcc fatal\s+: Unknown option '([^'\n]+)'

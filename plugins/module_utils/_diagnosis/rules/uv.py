@@ -41,10 +41,10 @@ keys = only has wheels for the following platform
 pattern =
     You're on [\w ]+? \('(?P<tag>(?![^'\n]*_aarch64)[^'\n]+)'\), but '(?P<package>[\w.-]+)' \(v?(?P<version>[^)\n]+)\)
     + only has wheels for the following platforms?: (?P<have>[^\n;]+)
-cause = This machine is {tag}, and the index or lock in use has {package} {version} only for {have}: a lock that was
-    made on another machine lists the files for that one.
-remedy = Lock again so that this machine counts (uv lock; tool.uv.required-environments names those that must), or bind
-    {package} to an index or version that has a wheel for it.
+cause = This machine is {tag}, and the index or lock in use has {package} {version} only for {have}.
+remedy = Look at the index's page of {package}: if it has no file for this machine, take another index or version (or
+    build it); if it has one, lock again so that this machine counts (uv lock; tool.uv.required-environments names those
+    that must).
 source = astral-sh/uv#11418
 
 [uv-no-wheel]

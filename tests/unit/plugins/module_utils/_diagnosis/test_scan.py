@@ -197,6 +197,9 @@ def test_dropped_cmake_options_are_noticed_once() -> None:
             "load: error loading widgets: no widget",
         ),
         ('{"log":"RuntimeError: no widget\\n","stream":"stderr"}\n', "RuntimeError: no widget"),
+        ("2026-08-03T21:37:08Z [4,717ms] [Error] [omni.widget] Widget lost\n", "Widget lost"),
+        ("[Fr Okt 25 17:43:06 2024] E: no widget\n", "E: no widget"),
+        ("app-1  | (app:1): Widget-WARNING **: 05:23:27.773: E: no widget\n" + "GET / 200\n" * 9, None),
         # A line with an error field counts whatever its log level.
         (
             'Nov 20 10:00:00 spark x[3]: time=2026-11-20T10:00:00Z level=INFO msg="load failed" id=7 '
