@@ -2,6 +2,7 @@
 
 import array
 import base64
+import functools
 import itertools
 import json
 import os
@@ -248,6 +249,15 @@ def test_cpu_build_beside_cuda_torch() -> None:
     assert answer(torch, package("torchvision", version="0.24.1+cpu"))[0] == "perhaps"
     assert answer(torch, package("torchvision", version="0.24.1+cu130"))[0] == "yes"
     assert answer(torch, package("torchvision", version="0.24.1"))[0] == "yes"
+
+
+def test_library_for_single_releases_of_torch() -> None:
+    names = ("dgl/graphbolt/libgraphbolt_pytorch_2.5.0.so", "dgl/graphbolt/libgraphbolt_pytorch_2.6.0.so")
+    dgl = package("dgl", *map(library, names))
+    torch = functools.partial(package, "torch", library("torch/lib/libtorch_cuda.so", "12.0"))
+    assert answer(dgl) == ("perhaps", {("perhaps", "sisters")})
+    assert answer(dgl, torch(version="2.6.0+cu130"))[0] == "yes"
+    assert answer(dgl, torch(version="2.9.1+cu130")) == ("no", {("no", "sisters")})
 
 
 def test_versions_in_two_environments() -> None:

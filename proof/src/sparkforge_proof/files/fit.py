@@ -36,6 +36,8 @@ _ALIKE = (
     {"jax-cuda13-plugin", "jax-cuda13-pjrt"},
 )
 _OF_TORCH = ("torch", "torchvision", "torchaudio")
+#: A library for one release of PyTorch, such as DGL's libgraphbolt_pytorch_2.5.0.so (dmlc/dgl issue 7909).
+_FOR_TORCH = re.compile(r"torch_(\d+\.\d+\.\d+)\.so$")
 #: The first CUDA release whose compilers support a GPU (CUDA release notes).
 _FIRST_CUDA = {
     "8.9": "11.8", "9.0": "11.8", "10.0": "12.8", "10.3": "12.9", "11.0": "13.0", "12.0": "12.8", "12.1": "12.9",
@@ -59,17 +61,19 @@ def of_versions(contents_read: t.Sequence[Contents], machine: str) -> t.Iterator
         for family in _ALIKE:
             members = [f"{name} {by_name[name]['version']}" for name in sorted(family) if name in by_name]
             if len({versions.public(member.partition(" ")[2]) for member in members}) > 1:
-                sentence = (
-                    f"these compare their versions on import, and must be the same version: {', '.join(members)}."
-                )
+                sentence = f"these compare their versions on import, and must be of one: {', '.join(members)}."
                 yield from (finding(member.partition(" ")[0], "no", "sisters", sentence) for member in members)
         builds = {name: by_name[name]["version"].partition("+")[2] for name in _OF_TORCH if name in by_name}
-        of_torch = builds.get("torch")
         for name, build in builds.items():
-            if of_torch and build and build != of_torch and "cpu" in (build, of_torch):
-                yield finding(
-                    name, "perhaps", "sisters", f"it is the build {build}, but torch is the build {of_torch}."
-                )
+            if (of_torch := builds.get("torch")) and build and build != of_torch and "cpu" in (build, of_torch):
+                yield finding(name, "perhaps", "sisters", f"it is the build {build}, but torch is {of_torch}.")
+        torch = versions.public(by_name["torch"]["version"]) if "torch" in by_name else ""
+        for name, package in by_name.items():
+            releases = {match[1] for library in package["libraries"] for match in _FOR_TORCH.finditer(library["path"])}
+            if releases and torch not in releases:
+                level, has = ("no", f"is {torch}") if torch else ("perhaps", "was not read")
+                sentence = f"it has libraries for PyTorch {', '.join(sorted(releases))} alone, and torch {has}."
+                yield finding(name, level, "sisters", sentence)
         distributions = {name: _distribution(package, machine) for name, package in by_name.items()}
         for name, distribution in distributions.items():
             for sentence in installed.unsatisfied(distribution, distributions):
@@ -173,9 +177,8 @@ def of_guards(package: Contents, libraries: t.Sequence[Library], capability: str
         used = fatbin.Embedded(frozenset(library["cubins"]), frozenset(library["ptx"])).used_on(capability)
         guard = texts.trap(library["guards"], fatbin.number(used), code) if used and library["guards"] else None
         if guard:
-            sentence = (
-                f"{os.path.basename(library['path'])} has code for {used} and prints {guard!r}: it may be a trap."
-            )
+            file = os.path.basename(library["path"])
+            sentence = f"{file} has code for {used} and prints {guard!r}: it may be a trap."
             yield finding(package["name"], "perhaps", "guard", sentence)
 
 
@@ -196,9 +199,7 @@ def of_image(root: str, cuda: str) -> t.Iterator[Finding]:
         needed = re.search(r"\bcuda *>= *(\d{1,3}\.\d{1,3})", value)
         if needed and versions.numbers(needed[1]) > versions.numbers(cuda):
             others = ", unless another condition of its NVIDIA_REQUIRE_CUDA is met" if "brand" in value else ""
-            sentence = (
-                f"it requires a driver for CUDA {needed[1]}, not {cuda}: the container toolkit refuses it{others}."
-            )
+            sentence = f"it needs a driver for CUDA {needed[1]}, not {cuda}: the container toolkit refuses it{others}."
             yield finding("image", "perhaps" if others else "no", "image", sentence)
     toolkits = [re.fullmatch(r"cuda-(\d{1,3}\.\d{1,3})", name) for name in FileSystem(root).names("/usr/local")]
     newest = max((toolkit[1] for toolkit in toolkits if toolkit), key=versions.numbers, default="0")
