@@ -316,7 +316,7 @@ _HARMLESS = re.compile(
     r"|nv(?:Check|Assert)(?:Ok)?FailedNoLog|failed to load cni during init|Failed to import Triton kernels"
     r"|severity=Correct|tainting kernel|be preloaded"
     r"|^(?:[\s│]*-- (?!Configuring incomplete)|W: |\s*(?:[a-z][\w-]* (?:warn|WARN)|WARN)\b|debconf: "
-    r"|sudo: unable to resolve host)"
+    r"|npm ERR! (?:Linux|argv|node) |sudo: unable to resolve host)"
 )
 #: Failures that programs report at a harmless level.
 ANYWAY = re.compile(

@@ -67,10 +67,11 @@ source = NVIDIA/cuda-repo-management#39
 [apt-toolkit-key]
 keys = NO_PUBKEY DDCAE044F796ECB0
 pattern = NO_PUBKEY (DDCAE044F796ECB0)
-cause = The key of NVIDIA's container toolkit repository ({found}) is not in the keyring that its source names.
-remedy = Fetch its key (https://nvidia.github.io/libnvidia-container/gpgkey, through gpg --dearmor) into
-    /usr/share/keyrings/nvidia-container-toolkit-keyring.gpg, as its installation guide says; cuda-keyring does not have
-    it.
+cause = The key of NVIDIA's container toolkit repository ({found}) is not in the keyring that its source names,
+    or apt's user may not read that file.
+remedy = Make the file readable (sudo chmod 644 /usr/share/keyrings/nvidia-container-toolkit-keyring.gpg); if that does
+    not help, fetch the key into it again (https://nvidia.github.io/libnvidia-container/gpgkey, through gpg --dearmor),
+    as its installation guide says; cuda-keyring does not have it.
 source = NVIDIA/nvidia-container-toolkit#160
 
 [apt-date-invalid]

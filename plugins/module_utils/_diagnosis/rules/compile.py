@@ -404,6 +404,15 @@ cause = The linker finds {found}, which is for another processor than this one, 
 remedy = Install the library for {need} (apt's package is in /usr/lib/{need}-linux-gnu), and take that directory off
     LIBRARY_PATH and out of -L.
 
+[libc-files-missing]
+keys = _nonshared.a
+pattern = cannot find (?P<file>\S*lib(?:c|pthread)_nonshared\.a)
+cause = The linker does not find {file}, a part of the C library's development files.
+remedy = Install libc6-dev (build-essential) where the build runs; in a snap, a conda environment or a cross build
+    name their directory instead (--sysroot, LIBRARY_PATH), because libc.so there is a text that points to the host's
+    path.
+source = pypa/pip#13248
+
 [library-missing]
 keys =
     cannot find -l
@@ -514,6 +523,17 @@ keys =
 pattern = (\S+): (?:file not recognized: )?(?:file (?:too short|format not recognized|truncated)|malformed archive)
 cause = {found} is damaged, as happens after a power loss or on a full disk.
 remedy = Remove it and run again (rebuild=true of a unit).
+
+[program-read-as-script]
+keys = Syntax error: ")" unexpected
+pattern =
+    (?<![^\s])(?P<file>/[^\s:]*/(?![^\s:/]*\.(?:sh|bash|bashrc|profile|run)\b)[^\s:/]+): [12]: Syntax error: '\)' un
+    +expected
+cause = The shell tried to read {file} as a script, which it does with a program for another processor (here {file}
+    is mostly one for x86_64 on arm64).
+remedy = Look at it with file {file}, and take the build for this machine (uname -m: aarch64 or arm64), or from
+    Ubuntu's own packages.
+source = browser-actions/setup-chrome#510
 
 [wrong-architecture]
 keys =

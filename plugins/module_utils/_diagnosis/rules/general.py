@@ -444,6 +444,7 @@ pattern =
     (?:sh|\.(?:pre|post)(?:inst|rm)): \d+: (?:\S+: )?([^\s:]+): not found
     make(?:\[\d+\])?: (\S+): No such file
     (?:[Ee]rror|Exception): (?:\[Errno 2\] )?No such file or directory: '([\w.+-]+)'
+    ^[ \t]*\[Errno 2\] No such file or directory: '([a-z][a-z+-]*)'
     env: '?([\w.+-]+)'?: No such file or directory
 values =
     advice of found: llvm-config$ => llvmlite is built here and needs one exact LLVM: take a Python for which it has a
@@ -461,6 +462,8 @@ values =
     advice of found: (ib_\w+)$ => Install perftest
     advice of found: (ibv_\w+|ibdev2netdev|ibstat|show_gids)$ => Install ibverbs-utils, infiniband-diags or the
     + vendor's tools (DOCA-OFED)
+    advice of found: (pkg-config|swig|patchelf|ninja|meson|bison|flex|autoreconf|ccache)$ => Install the package of that
+    + name (ninja-build for ninja, autoconf for autoreconf) with apt
     advice of found: (cargo|rustc|rustup)$ => Install Rust (rustup) and put ~/.cargo/bin on PATH
     advice of found: (conda|mamba|micromamba)$ => Install Miniforge for aarch64, and run conda init
     advice of found: add-apt-repository$ => Install software-properties-common

@@ -459,6 +459,9 @@ values =
     + function of an NVIDIA library, and another version of that is loaded: look for a second copy (LD_LIBRARY_PATH,
     + pip's nvidia-* packages, /usr/lib/aarch64-linux-gnu; LD_DEBUG=libs shows which is loaded), and keep the one that
     + fits
+    advice of symbol: (?:gbm_|egl[A-Z]|gl[A-Z]|wl_|drm[A-Z]|va[A-Z]|vk[A-Z]|g_|gtk_) => It is a function of the
+    + system's graphics or desktop libraries (Mesa's libgbm1, libegl1, libdrm2, libglib2.0), which are older than the
+    + program: take it for this release of the system, or bring them up to date
     advice of symbol: _?Py[A-Z_] => It was built for another Python: install its build for this one, or build it again
     advice of symbol: . => Rebuild it against the installed libraries, or install its build for their versions; ldd
     + shows which it loads

@@ -274,6 +274,7 @@ pattern =
     The TLS connection was non-properly terminated
 unless =
     NCCL WARN
+    gloo/transport
     retr\w+ ncclUniqueId
     \[c10d\]
     DistNetworkError

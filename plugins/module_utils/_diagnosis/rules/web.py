@@ -112,6 +112,24 @@ remedy = Remove node_modules (and package-lock.json, where npm leaves it out aga
     copy node_modules from an x86 host or into an image (.dockerignore).
 source = npm/cli#4828
 
+[npm-no-arm64-file]
+keys =
+    for linux-arm64 at
+    -arm64.zip
+    -arm64.tar
+    Unsupported platform: {"os":"linux"
+pattern =
+    Failed to find (?P<package>[\w@/-]+ v?[\w.-]+) for linux-arm64 at (?P<address>\S+)
+    Downloading (?P<address2>https?://\S*linux-arm64\.(?:zip|tar\S*)) failed: (?P<why>[^\n]+)
+    (Unsupported platform): \{"os":"linux","arch":"arm64"\}
+cause = The version that npm installs has no file for Linux on arm64[: {address}][ ({why})].
+remedy = Install a newer release of it (old ones of Electron and its chromedriver have none for arm64), or leave the
+    package out and name the system's program (chromium and its driver; PUPPETEER_SKIP_DOWNLOAD=1 with
+    PUPPETEER_EXECUTABLE_PATH, CHROMEDRIVER_FILEPATH).
+source =
+    electron/electron#8291
+    giggio/node-chromedriver#173
+
 [npm-platform]
 keys = Unsupported platform for
 pattern =
