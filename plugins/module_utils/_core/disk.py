@@ -228,7 +228,11 @@ def _is_writing(process: int, began: str) -> bool:
     started = _start_of(process)
     if started:
         return started == began
-    # The process may exist but be hidden by hidepid=.
+    return process_exists(process)
+
+
+def process_exists(process: int) -> bool:
+    """Tell whether a process exists, even if the mount option hidepid= hides it."""
     try:
         os.kill(process, 0)
     except OSError as error:
@@ -238,11 +242,16 @@ def _is_writing(process: int, began: str) -> bool:
 
 def _start_of(process: int) -> str:
     """Return the start time of a process as eight hex digits, independent of the clock, or '' if it is hidden."""
-    try:
-        with open(f"/proc/{process}/stat", encoding="ascii", errors="replace") as stream:
-            return f"{int(stream.read().rpartition(')')[2].split()[19]):08x}"[-8:]
-    except (OSError, ValueError, IndexError):
-        return ""
+    fields = process_fields(process)
+    return f"{int(fields[19]):08x}"[-8:] if fields else ""
+
+
+def process_fields(process: int) -> list[str]:
+    """Return a process's stat fields from its state on (parent, group, session …), or [] if it is hidden or gone."""
+    with contextlib.suppress(OSError), open(f"/proc/{process}/stat", encoding="ascii", errors="replace") as stream:
+        # The process's name, which comes before these fields, may contain spaces and brackets.
+        return stream.read().rpartition(")")[2].split()
+    return []
 
 
 def io_error(problem: str, error: OSError) -> SparkforgeError:

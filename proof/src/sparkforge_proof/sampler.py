@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import errno
 import json
 import os
 import re
@@ -12,6 +11,7 @@ import subprocess
 import time
 import typing as t
 
+from ._shared.module_utils._core import disk
 from ._shared.module_utils._host import gpu
 
 #: The bits in nvidia-smi's ``clocks_event_reasons.active``, which are NVML's ``nvmlClocksEventReasons``.
@@ -171,15 +171,7 @@ def _ancestors(pid: int, known: t.Mapping[int, int]) -> list[int]:
 def parents() -> dict[int, int]:
     """Return the parent of each visible process."""
     pids = map(int, filter(str.isdigit, os.listdir("/proc")))
-    return {pid: int(fields[1]) for pid in pids if (fields := _stat(pid))}
-
-
-def _stat(pid: int) -> list[str]:
-    """Return a process's stat fields, starting with its state (parent, group, session …), or [] if it has exited."""
-    with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stream:
-        # The process's name, which comes before these fields, may contain spaces and brackets.
-        return stream.read().rpartition(")")[2].split()
-    return []
+    return {pid: int(fields[1]) for pid in pids if (fields := disk.process_fields(pid))}
 
 
 def hindrance(leader: int) -> str:
@@ -207,7 +199,7 @@ def hindrance(leader: int) -> str:
 def _waited(leader: int) -> dict[str, int]:
     """Return for how many nanoseconds each thread in a group or session has waited for a core."""
     waited = {}
-    for pid in (pid for pid in parents() if str(leader) in _stat(pid)[2:4]):
+    for pid in (pid for pid in parents() if str(leader) in disk.process_fields(pid)[2:4]):
         with contextlib.suppress(OSError, ValueError, IndexError):
             for thread in os.listdir(f"/proc/{pid}/task"):
                 with open(f"/proc/{pid}/task/{thread}/schedstat", encoding="utf-8") as stream:
@@ -231,7 +223,7 @@ def computing(index: str = "") -> list[Process]:
     with contextlib.suppress(NoSampler):
         answer = _nvidia_smi(f"--query-compute-apps={gpu.QUERY_PROCESSES}", _FORMAT, *(["-i", index] if index else []))
     known = parents()
-    rows = [row for row in gpu.parse_processes(answer) if row["pid"] in known or _runs(row["pid"])]
+    rows = [row for row in gpu.parse_processes(answer) if row["pid"] in known or disk.process_exists(row["pid"])]
     return _listed((Process(row["pid"], row["name"], row["used_mib"]) for row in rows), known)
 
 
@@ -267,15 +259,6 @@ def _proof_of(pid: int, known: t.Mapping[int, int]) -> str:
             if arguments := _OF_PROOF.search(stream.read(1 << 12)):
                 return arguments[1].decode()
     return ""
-
-
-def _runs(pid: int) -> bool:
-    """Tell whether a process exists, even if the mount option hidepid= hides it."""
-    try:
-        os.kill(pid, 0)
-    except OSError as error:
-        return error.errno == errno.EPERM
-    return True
 
 
 def _name(pid: int) -> str:
