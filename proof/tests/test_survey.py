@@ -666,6 +666,19 @@ print([text for text in compositions.TABLES["joins"] if "stack" in text and pane
     assert printed(healthy, program) == ["True False", "True False", "['torch.stack([a, b, x], -1)']"]
 
 
+def test_reference_is_shifted_one_way_and_the_other(healthy: Environment) -> None:
+    """One of these numbers, times 1,000, is rounded down to half a number; the shift of its element was upward."""
+    program = """
+from sparkforge_proof.check import Context
+from sparkforge_proof.checks.survey import all_operators, grid
+context = Context("cpu", limits={"samples": 3, "seed": 50110130, "survey": 100, "memory_share": 0.2})
+day = grid.Day(context, "float32")
+outcome = all_operators.survey(context, "float32", 1, {"round.decimals_3"}, day.compare, day.layouts)
+print(len(outcome.units) > 1, all(error[0] <= grid.bounds(name, "float32")[0] for name, error in outcome.units.items()))
+"""
+    assert printed(healthy, program) == ["True True"]
+
+
 def test_index_of_masked_limit_is_left_out(healthy: Environment) -> None:
     """Masked elements are replaced by the limit of the format, and the first of equal numbers is returned."""
     program = """

@@ -72,18 +72,40 @@ class Computed:
 def shifted_reference(refer: t.Callable[[t.Any, float], Computed], exact: Computed, dtype: torch.dtype) -> Shifted:
     """Return a function that computes the reference for inputs shifted by one step of a format, but only once.
 
+    They are shifted one way and the other, and each number is that which is farther from the exact one.
+
     :param refer: a function that computes the reference for a sample shifted by a step. Its argument is the sample in
         ``exact``, because an operator may have changed the sample that it was called with.
     """
 
     @functools.cache
     def shifted() -> Computed:
-        # A step may leave the operator's domain, such as a probability above 1.
-        with contextlib.suppress(RuntimeError, ValueError):
-            return refer(exact.sample, spacing(dtype))
-        return exact
+        farthest = exact
+        for step in (spacing(dtype), -spacing(dtype)):
+            # A step may leave the operator's domain, such as a probability above 1.
+            with contextlib.suppress(RuntimeError, ValueError):
+                farthest = _farther(exact, refer(exact.sample, step), farthest)
+        return farthest
 
     return shifted
+
+
+def _farther(exact: Computed, one: Computed, other: Computed) -> Computed:
+    """Return two references' numbers that are farther from the exact ones; of other layouts or shapes, those of one."""
+
+    def choose(expected: t.Any, first: t.Any, second: t.Any) -> t.Any:
+        if first is None or second is None or not expected.shape == first.shape == second.shape:
+            return first
+        if expected.layout is not torch.strided:
+            return first
+        if not (expected.is_floating_point() or expected.is_complex()):
+            return torch.where(first == expected, second, first)
+        return torch.where((second - expected).abs() > (first - expected).abs(), second, first)
+
+    results = list(map(choose, exact.results, one.results, other.results))
+    return dataclasses.replace(
+        one, results=results, gradients=list(map(choose, exact.gradients, one.gradients, other.gradients))
+    )
 
 
 def worst_errors(
