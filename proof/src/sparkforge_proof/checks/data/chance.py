@@ -398,6 +398,11 @@ def _compare_distinct(cases: Cases, device: str, seed: int) -> None:
     for bits, numbers in ((53, torch.cat(values)), (62, wide)):
         count = numbers.cpu().unique().numel()
         cases.expect(f"a million values of {bits} bits", count >= 2**20 - 2, f"have {count} different values")
+    # A float32 number between 0 and 1 is 0 at most once in 2^24 draws, and torch documents that no exponential one is.
+    for name, most in (("uniform_", 20), ("normal_", 20), ("exponential_", 0)):
+        drawn = getattr(torch.empty(2**24 + 57, device=device), name)(generator=generator)
+        zeros, finite = int((drawn == 0).sum()), bool(drawn.isfinite().all())
+        cases.expect(f"{name[:-1]} numbers", zeros <= most and finite, f"have {zeros} zeros, or are infinite")
 
 
 def _compare_repeats(cases: Cases, device: str) -> None:

@@ -16,9 +16,10 @@ from __future__ import annotations
 import math
 import random
 import typing as t
+import warnings
 
 from ...check import ABSENT, SEEN_GRID, Context, Measured, Unanswered, check
-from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, allow_tf32, gamma, gradients, one_thread, ternary, torch
+from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, allow_tf32, gamma, gradients, one_thread, setting, ternary, torch
 
 TRANSFORM = 2.0**10
 
@@ -235,11 +236,21 @@ def drawn_layers(context: Context, dimensions: int, count: int, transposed: bool
     layers = []
     for number in range(count):
         row = {axis: column[number] for axis, column in columns.items()}
+        if number == 0:
+            row.update(groups="depthwise", channels=chance.choice((5, 8, 12, 19)))
+        elif number == 1:
+            wide, narrow = chance.choice((16, 24, 33)) if dimensions < 3 else 16, row["filters"]
+            row.update(groups="1", channels=narrow if transposed else wide, filters=wide if transposed else narrow)
+            row.update(stride=chance.choice((2, 3)) if dimensions < 3 else 2, padding=0)
         is_depthwise = row["groups"] == "depthwise"
         groups = row["channels"] if is_depthwise else int(row["groups"])
         channels = row["channels"] if is_depthwise else row["channels"] * groups
         widest = 3 if dimensions > 2 else 6
         kernel = tuple(min(row["kernel"] + chance.randint(0, 1), widest) for _each in range(dimensions))
+        kernel = (1,) * dimensions if number == 1 else kernel
+        if max(kernel) == 1 and number != 1:
+            # With few channels, last in memory, torch 2.13 on a CPU writes beyond the gradient of the inputs.
+            row["stride"] = 1
         dilation, smallest = row["dilation"], {1: 17, 2: 13, 3: 5}[dimensions]
         size = tuple(chance.randint(smallest, smallest + 3) for _each in range(dimensions))
         padding = min(row["padding"], dilation * (min(kernel) - 1) // 2)
@@ -255,18 +266,24 @@ def drawn_layers(context: Context, dimensions: int, count: int, transposed: bool
 def _compare_layers(cases: Cases, context: Context, layers: t.Sequence[Layer]) -> None:
     """Compare layers in every format: float32 with and without TF32, and integers in 16 bits.
 
-    Channels are first in memory in one call, and last in the inputs, in the weights or in both in another call.
+    Channels are first in memory in one call, and last in the inputs, in the weights or in both in another call (of the
+    first two layers, in others). On a CPU, oneDNN may also round integers to bfloat16, which leaves them as they are.
     """
     for number, layer in enumerate(layers):
-        layouts = [(False, False), ((True, True), (False, True), (True, False))[(context.seed + number) % 3]]
+        others = [(True, True), (False, True), (True, False)]
+        layouts = [(False, False), *(others if number < 2 else others[(context.seed + number) % 3 :][:1])]
         with allow_tf32(torch.backends.cudnn, False):
             _compare(cases, context, layer, torch.float32, kind="float32", layouts=layouts)
         for dtype in _low_precision_dtypes(context):
             _compare(cases, context, layer, dtype, kind=str(dtype).rpartition(".")[2], layouts=layouts)
+        reduced = getattr(torch.backends.mkldnn, "conv", None) if context.device == "cpu" else None
+        if reduced and number % 3 == 1:
+            with setting(reduced, "fp32_precision", "bf16"):
+                _compare(cases, context, layer, torch.float32, kind="whole", layouts=layouts)
     if context.device == "cuda":
         with allow_tf32(torch.backends.cudnn, True):
-            _compare(cases, context, layers[0], torch.float32, kind="tf32")
-            _compare(cases, context, layers[0], torch.float32, kind="whole")
+            _compare(cases, context, layers[-1], torch.float32, kind="tf32")
+            _compare(cases, context, layers[-1], torch.float32, kind="whole")
 
 
 @check("convolution.conv2d", devices=("cuda", "cpu"), measured=SEEN_GRID)
@@ -283,5 +300,29 @@ def convolutions(context: Context, part: str) -> Measured:
     usual = Layer("3 x 3", 32, filters, (3, 3), (14, 14), padding=1)
     for dimensions, count in DRAWN[part]:
         layers = drawn_layers(context, dimensions, count, part == "transposed")
-        _compare_layers(cases, context, [*([usual] if part == "conv2d" else []), *layers])
+        _compare_layers(cases, context, [*layers, *([usual] if part == "conv2d" else [])])
+        for layer in layers if context.device == "cpu" and part != "transposed" else ():
+            _compare_scaled(cases, context, layer)
     return cases.result()
+
+
+def _compare_scaled(cases: Cases, context: Context, layer: Layer) -> None:
+    """Compare a convolution of 8-bit integers with a scale for each filter; its sums are exact, and rounded once."""
+    generator, dimensions = context.generator(f"{context.seed} scaled {layer.name}"), len(layer.kernel)
+    # Some CPUs add two products of 8 bits in 16 bits, which is exact for inputs of 7 bits.
+    inputs = torch.randint(0, 128, (layer.batch, layer.channels, *layer.size), generator=generator)
+    weight = torch.randint(-127, 128, weight_shape(layer), generator=generator).to(torch.int8)
+    bias = torch.randint(-999, 999, (layer.filters,), generator=generator).float()
+    scales = 2.0 ** torch.randint(-1, 2, (layer.filters,), generator=generator)
+    factors = weight * scales.double().view(-1, *[1] * (dimensions + 1))
+    exact = _convolve(layer, inputs.double() - 3, factors, bias.double())
+    step = 2.0 ** round(math.log2(float(exact.abs().max()) / 99))
+    steps = ([each] * dimensions for each in (layer.stride, layer.padding, layer.dilation))
+    with cases.offered("scales"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        weights = torch._make_per_channel_quantized_tensor(weight, scales, torch.zeros(len(scales)).long(), 0)
+        values = torch._make_per_tensor_quantized_tensor(inputs.byte(), 1.0, 3)
+        packed = getattr(torch.ops.quantized, f"conv{dimensions}d_prepack")(weights, bias, *steps, layer.groups)
+        actual = getattr(torch.ops.quantized, f"conv{dimensions}d")(values, packed, step, 128).int_repr()
+        expected = (exact / step + 128).clamp(0, 255)
+        cases.compare(f"{layer.name}, scales", actual, expected, torch.full_like(expected, 0.5))

@@ -43,12 +43,6 @@ def fft(context: Context) -> Measured:
                 if form == "float64" and length > 2**17:
                     continue
                 _compare_length(cases, context, form, length)
-    if gpu:
-        for length in (2, 8, 64, 256, 2048):
-            # In half precision, cuFFT supports only powers of two.
-            values = torch.randn(3, length, generator=context.generator(f"fft half {length}")).half()
-            actual, expected = torch.fft.rfft(values.to("cuda")).to(torch.complex64), torch.fft.rfft(values.double())
-            _compare(cases, f"rfft, {length} of float16", actual, expected, UNIT_ROUNDOFF["float16"] * 4, length)
     return cases.result()
 
 

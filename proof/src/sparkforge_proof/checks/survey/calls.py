@@ -327,7 +327,8 @@ def _errors(
     scale = _largest(tensors(base.input), 0.0) if row["size"] == "one" else 0.0
     errors = worst_errors(made, exact, shifted, dtype, scale)
     if values == "zero":
-        errors[0] = max(errors[0], variants.misplaced_infinity(on_the_host(made.results), exact.results))
+        measure = variants.misplaced_nan if dtype.is_complex else variants.misplaced_infinity
+        errors[0] = max(errors[0], measure(on_the_host(made.results), exact.results))
     if "logsumexp" in operator.name:
         # Its gradient is an exponential of the difference between a number and the result, which rounds.
         errors[1] /= max(1.0, _largest(tensors(base.input), 1.0))

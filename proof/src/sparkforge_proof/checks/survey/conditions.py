@@ -183,8 +183,8 @@ class Operator:
 
     def has_equal_numbers(self, row: t.Mapping[str, str]) -> bool:
         """Tell whether numbers in the input are equal, so that the index of any of them is right."""
-        # shapes.py draws different numbers for max pools, unless the format is too narrow or the row changes them.
-        is_distinct = row["size"] == DRAWN and "max_pool" in self.name and self.dtype.itemsize != 2
+        # shapes.py draws different numbers for max pools, unless the row changes them.
+        is_distinct = row["size"] == DRAWN and "max_pool" in self.name
         is_distinct &= row["values"] == PLAIN["values"] and row["layout"] not in variants.SAME_ADDRESS
         return self.has_integers or (row["size"] != PLAIN["size"] and not is_distinct)
 
@@ -311,6 +311,8 @@ def single_condition_rows(operator: Operator) -> list[dict[str, str]]:
 def single_value_rows(operator: Operator) -> list[dict[str, str]]:
     """Return the rows with one condition in which only the numbers change."""
     values = [variants.SUBNORMAL, *([BOTH_SUBNORMAL] if operator.full else []), variants.WITH_NAN, "limits"]
+    if operator.dtype.is_complex and not operator.gpu:
+        values[0] = "infinite"
     return [{**PLAIN, "layout": variants.EXPANDED}, *({**PLAIN, "values": each} for each in values)]
 
 

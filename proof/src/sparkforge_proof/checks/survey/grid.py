@@ -37,7 +37,7 @@ OF_INTEGERS = re.compile("gcd|lcm|prod")
 FREQUENT = re.compile(
     r"(add(mm|mv|bmm|r)?|baddbmm|bmm|mm|mv|matmul|dot|einsum|mul|sub|div|remainder|floor_divide|fmod|arg(max|min)|topk|sort|(cum|log)?sum(exp)?|mean|softmax|log_softmax|where"
     r"|gather|index_(select|put)|masked_fill|clone|contiguous|linalg\.(vector_norm|eigh|qr|svd|cholesky|solve))(\.\w+)?$"
-    r"|nn\.functional\.(linear|(layer|group|batch|rms)_norm|conv\w+|embedding|gelu|silu|cross_entropy|\w+_attention)$"
+    r"|nn\.functional\.(linear|(layer|group|batch|rms)_norm|conv\w+|max_pool\dd|embedding|gelu|silu|cross_entropy|\w+_attention)$"
 )
 FREQUENT_DAYS = 4
 #: The factor on the limit ``survey`` for a format: drawn inputs take a quarter of the time of all others.

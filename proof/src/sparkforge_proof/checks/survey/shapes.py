@@ -49,9 +49,10 @@ class Drawing:
         return wide.to(self._like.device).requires_grad_(self._gradients)
 
     def distinct(self, *shape: int) -> torch.Tensor:
-        """Return different numbers in any order; in 16 bits, some are equal."""
-        numbers = (torch.randperm(math.prod(shape)) - math.prod(shape) // 2) / 2**14
-        return numbers.reshape(shape).to(self._like).requires_grad_(self._gradients)
+        """Return numbers in any order that differ in each channel; patterns of 16 bits are ordered like them."""
+        order = torch.rand(math.prod(shape[:2]), math.prod(shape[2:])).argsort(1).reshape(shape)
+        numbers = (order + 2**14 - 2**11).short().view(self._like.dtype) if self.is_half else order / 2**14 - 0.1
+        return numbers.to(self._like).requires_grad_(self._gradients)
 
     def spectrum(self, *shape: int, dims: tuple[int, ...]) -> torch.Tensor:
         """Return a spectrum of real numbers: some of its numbers are real, which cuFFT requires (pytorch#154496)."""
@@ -130,7 +131,9 @@ def _convolution(drawing: Drawing) -> Call:
     filters, kernel = values["filters"] * groups, [min(between(*values["kernel"]), 9 - 2 * dimensions)] * dimensions
     kernel[0] = max(1, kernel[0] - between(0, 2))
     size = [dilation * (each - 1) + between(*values["positions"]) for each in kernel]
-    options = {"stride": values["stride"], "padding": min(values["padding"], dilation * (min(kernel) - 1) // 2)}
+    # With few channels, last in memory, torch 2.13 on a CPU writes beyond the gradient of the inputs.
+    stride = 1 if max(kernel) == 1 and min(channels, filters) < 16 * groups else values["stride"]
+    options = {"stride": stride, "padding": min(values["padding"], dilation * (min(kernel) - 1) // 2)}
     options.update(dilation=dilation, groups=groups)
     weight = (channels, filters // groups) if is_transposed else (filters, channels // groups)
     if values["batch"] * math.prod(size) * math.prod(weight) * math.prod(kernel) > MOST_MULTIPLICATIONS:

@@ -309,7 +309,9 @@ def with_nan(sample: t.Any, subnormal: bool = False, first: bool = False, number
             return value
         copy, middle = value.detach().clone(memory_format=torch.contiguous_format), value.numel() // 2
         if value.is_complex() and not value.is_cuda:
-            copy.view(-1)[middle : middle + 1].fill_(complex("nan+nanj"))
+            parts = [complex(math.inf, 0.5), complex(0.5, -math.inf), complex(-math.inf, math.inf)]
+            parts = [complex("nan+nanj")] if math.isnan(number) else parts[: copy.numel() - middle]
+            copy.view(-1)[middle : middle + len(parts)] = torch.tensor(parts, dtype=copy.dtype)
         elif value.is_floating_point():
             # Make it on its device: a conversion on the CPU yields a negative NaN, which CUDA sorts differently.
             copy.view(-1)[middle : middle + 1].fill_(number)
@@ -360,7 +362,9 @@ def misplaced_infinity(made: t.Sequence[torch.Tensor], exact: t.Sequence[torch.T
     """Return an error if a result and the reference have different NaN or infinities."""
     worst = misplaced_nan(made, exact)
     for actual, expected in zip(made, exact):
-        if is_float(expected) and is_float(actual) and not expected.is_complex():
+        if is_float(expected) and expected.is_complex():
+            expected, actual = (torch.view_as_real(x.resolve_conj()) for x in (expected, actual))
+        if is_float(expected) and is_float(actual):
             large = expected.abs() > torch.finfo(actual.dtype).max
             worst = max(worst, misfits((expected.isinf() & (actual != expected)) | (actual.isinf() & ~large)))
     return worst
