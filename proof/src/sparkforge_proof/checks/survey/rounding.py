@@ -90,8 +90,8 @@ def shifted_reference(refer: t.Callable[[t.Any, float], Computed], exact: Comput
     return shifted
 
 
-def _farther(exact: Computed, one: Computed, other: Computed) -> Computed:
-    """Return two references' numbers that are farther from the exact ones; of other layouts or shapes, those of one."""
+def _farther(exact: Computed, made: Computed, other: Computed) -> Computed:
+    """Return two references' numbers that are farther from the exact ones; of other layouts or shapes, those made."""
 
     def choose(expected: t.Any, first: t.Any, second: t.Any) -> t.Any:
         if first is None or second is None or not expected.shape == first.shape == second.shape:
@@ -102,9 +102,9 @@ def _farther(exact: Computed, one: Computed, other: Computed) -> Computed:
             return torch.where(first == expected, second, first)
         return torch.where((second - expected).abs() > (first - expected).abs(), second, first)
 
-    results = list(map(choose, exact.results, one.results, other.results))
+    results = list(map(choose, exact.results, made.results, other.results))
     return dataclasses.replace(
-        one, results=results, gradients=list(map(choose, exact.gradients, one.gradients, other.gradients))
+        made, results=results, gradients=list(map(choose, exact.gradients, made.gradients, other.gradients))
     )
 
 
