@@ -666,6 +666,16 @@ print([text for text in compositions.TABLES["joins"] if "stack" in text and pane
     assert printed(healthy, program) == ["True False", "True False", "['torch.stack([a, b, x], -1)']"]
 
 
+def test_expressions_do_not_depend_on_the_device(healthy: Environment) -> None:
+    """Their reference is computed on the CPU, where an expression that asks for the device would differ."""
+    program = """
+from sparkforge_proof.checks.survey import compositions, panels
+print(any(each in str((panels.TABLES, compositions.TABLES)) for each in ("is_cuda", "device.type")))
+print(*(len(panels.of_equal_numbers(seed, on_cpu).steps) for seed in range(4) for on_cpu in (True, False)))
+"""
+    assert printed(healthy, program) == ["False", "4 3 4 3 4 3 4 3"]
+
+
 def test_reference_is_shifted_one_way_and_the_other(healthy: Environment) -> None:
     """One of these numbers, times 1,000, is rounded down to half a number; the shift of its element was upward."""
     program = """

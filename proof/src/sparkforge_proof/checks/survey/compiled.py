@@ -141,7 +141,7 @@ def compiled_panels(context: Context, part: str) -> Measured:
                 share = 2 if kind.table else 4
                 programs = programs[turn % share :: share] if dynamic and len(programs) > 1 else programs
                 if kind.table and kind.forms is not panels.WHOLE and not dynamic and not has_equal_numbers:
-                    programs, has_equal_numbers = [*programs, panels.of_equal_numbers(context.seed)], True
+                    programs, has_equal_numbers = [*programs, panels.of_equal_numbers(context.seed, on_cpu)], True
                 # All programs read the same tensors, so that the compiler fuses them.
                 group += [_call(context, program, form, inputs) for program in programs]
             for program, *_others in rounds[0]:

@@ -83,7 +83,53 @@ def _functions() -> dict[str, t.Any]:
         tensors = tuple(x[..., : (x.shape[-1] - 1) | 1] for x in tensors)
         return [x.detach().nan_to_num(0, 4, -4).clamp(-4, 4).mul(2).trunc().to(dtype) for x in tensors]
 
+    custom: t.Any = torch.ops.sparkforge_proof
+
+    def whole(x: torch.Tensor, dtype: torch.dtype, shape: tuple[int, ...]) -> torch.Tensor:
+        """Return -1, 0 and 1 in a large tensor with one 2, made from ``x``."""
+        values, count = small(dtype, x)[0].reshape(-1).sign(), math.prod(shape)
+        values = custom.scaled(values.repeat(count // len(values) + 1)[:count], 1)
+        return torch.where(torch.arange(count, device=x.device) == count - 9, 2, values).view(shape)
+
+    def long(x: torch.Tensor, dtype: torch.dtype, shape: tuple[int, ...], dim: int) -> list[torch.Tensor]:
+        w = whole(x, dtype, shape)
+        sums = [w.sum(dim, dtype=torch.float32), (w > 0).sum(dim)]
+        return [*sums, w.argmax(dim), (-w).argmin(dim), w.amax(dim)]
+
+    def spread(x: torch.Tensor, dtype: torch.dtype, shape: tuple[int, ...], dim: int) -> torch.Tensor:
+        """Tell whether variances agree with exact sums."""
+        w, count = whole(x, dtype, shape), shape[dim]
+        squares, total = (each.sum(dim, dtype=torch.float32) for each in (w.square(), w))
+        return (w.float().var(dim) * count - squares + total**2 / count).abs() < 900
+
+    def ordered(dtype: torch.dtype, x: torch.Tensor) -> torch.Tensor:
+        """Return numbers of 16 bits near 1, of which neighbours differ, as a picture."""
+        patterns = torch.arange(90_300, device=x.device) * 1009 % 4095 + 15_360
+        return t.cast("torch.Tensor", custom.scaled(patterns.short().view(dtype), 1)).view(1, 1, 300, 301)
+
+    def shifted(dtype: torch.dtype, x: torch.Tensor, y: torch.Tensor, factor: int = 0) -> list[torch.Tensor]:
+        """Return integers shifted by less than their width, or by so many times more."""
+        a, b = small(dtype, x, y)
+        b = b.abs() * factor if factor else b.abs() % 8
+        return [a << b, a >> b, 1 << b]
+
+    def subnormal(x: torch.Tensor) -> list[torch.Tensor]:
+        """Return results of subnormal numbers, times powers of two that make them normal."""
+        z = small(torch.float32, x)[0]
+        least = custom.scaled(z * 2.0**-126, 2.0**-23)
+        exact = [
+            least * 2.0**126 * 2.0**23,
+            least.sum(-1) * 2.0**126 * 2.0**23,
+            z * 2.0**-126 * 2.0**-23 * 2.0**126 * 2.0**23,
+        ]
+        return [*exact, least.abs().amax(0) > 0, least == 0, (least > 0).sum(0)]
+
     return {
+        "long": long,
+        "spread": spread,
+        "ordered": ordered,
+        "shifted": shifted,
+        "subnormal": subnormal,
         "norm": lambda x: torch.nn.functional.layer_norm(x, x.shape[-1:]),
         "cast": cast,
         "rows": rows,
@@ -91,7 +137,7 @@ def _functions() -> dict[str, t.Any]:
         "again": _again,
         "kept": _kept,
         "likely": _likely,
-        "custom": torch.ops.sparkforge_proof,
+        "custom": custom,
         "doubled": doubled,
     }
 

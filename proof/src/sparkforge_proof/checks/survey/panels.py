@@ -103,9 +103,11 @@ class Program:
         return [*results, inputs[0]] if self.kind.changes else results
 
 
-def of_equal_numbers(seed: int) -> Program:
+def of_equal_numbers(seed: int, on_cpu: bool) -> Program:
     """Return the program of a run with many equal numbers, for the inputs of any table but that of whole numbers."""
-    return Program("equal numbers", Panel("", exact=True), TABLES["equal numbers"].strip().splitlines()[seed % 4 :: 4])
+    lines = TABLES["equal numbers"].strip().splitlines()
+    lines += TABLES["equal numbers on a CPU"].strip().splitlines() if on_cpu else []
+    return Program("equal numbers", Panel("", exact=True), lines[seed % 4 :: 4])
 
 
 def of_day(seed: int, full: bool, part: str = "panels") -> list[tuple[str, int]]:
