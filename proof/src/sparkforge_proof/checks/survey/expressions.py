@@ -85,20 +85,20 @@ def _functions() -> dict[str, t.Any]:
 
     custom: t.Any = torch.ops.sparkforge_proof
 
-    def whole(x: torch.Tensor, dtype: torch.dtype, shape: tuple[int, ...]) -> torch.Tensor:
+    def large(x: torch.Tensor, dtype: torch.dtype, shape: tuple[int, ...]) -> torch.Tensor:
         """Return -1, 0 and 1 in a large tensor with one 2, made from ``x``."""
         values, count = small(dtype, x)[0].reshape(-1).sign(), math.prod(shape)
         values = custom.scaled(values.repeat(count // len(values) + 1)[:count], 1)
         return torch.where(torch.arange(count, device=x.device) == count - 9, 2, values).view(shape)
 
     def long(x: torch.Tensor, dtype: torch.dtype, shape: tuple[int, ...], dim: int) -> list[torch.Tensor]:
-        w = whole(x, dtype, shape)
+        w = large(x, dtype, shape)
         sums = [w.sum(dim, dtype=torch.float32), (w > 0).sum(dim)]
         return [*sums, w.argmax(dim), (-w).argmin(dim), w.amax(dim)]
 
     def spread(x: torch.Tensor, dtype: torch.dtype, shape: tuple[int, ...], dim: int) -> torch.Tensor:
         """Tell whether variances agree with exact sums."""
-        w, count = whole(x, dtype, shape), shape[dim]
+        w, count = large(x, dtype, shape), shape[dim]
         squares, total = (each.sum(dim, dtype=torch.float32) for each in (w.square(), w))
         return (w.float().var(dim) * count - squares + total**2 / count).abs() < 900
 
