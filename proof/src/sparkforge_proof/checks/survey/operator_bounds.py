@@ -109,10 +109,6 @@ KNOWN_DEFECTS = {
         "compiled code writes to an argument before it has read all of what it copies from there, pytorch#198270 (seen"
         " with 2.10 to 2.13)"
     ),
-    ("sm_90 sm_100 sm_103", r"equal numbers \(.*\), compiled"): (
-        "ptxas before 13.4 drops a minus sign from max(max(-a, -b), -c) of integers, as in pytorch#190973; it is right"
-        " with DISABLE_PTXAS_OPT=1"
-    ),
     ("cpu", r"(.*_safe_softmax.*|masked\.logaddexp), (forward twice|reverse over forward)"): (
         "the derivative is NaN (seen with 2.13)"
     ),
@@ -122,6 +118,10 @@ KNOWN_DEFECTS = {
 MENDED_DEFECTS = {
     ("cpu cuda", r"attention \d+ in \w+ \(.*, compiled(, backward)?"): (
         (2, 12), "compiled code scales attention with a mask or in float16 by another number (pytorch#174361)"
+    ),
+    ("sm_90 sm_100 sm_103", r"equal numbers \(.*\), compiled"): (
+        (2, 14), "ptxas before 13.4 drops a minus sign from max(max(-a, -b), -c) of integers, as in pytorch#190973; it"
+        " is right with DISABLE_PTXAS_OPT=1"
     ),
     ("cuda", r"folds \d+ in \w+ \(signs\(-x\)\), compiled"): (
         (2, 14), "compiled code negates 0.0 to 0.0, until triton#10270 (2026-05; seen with 2.11)"
