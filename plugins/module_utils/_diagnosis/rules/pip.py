@@ -243,10 +243,16 @@ keys =
 pattern =
     (\S+\.whl) is not a supported wheel on this platform
     path dependency is incompatible with the current platform: (\S+\.whl)
+values =
+    advice of found: \S+-manylinux(?:1|2010|_2_(?:\d|1[0-6]))_aarch64\.whl => No Python takes its tag: aarch64 has none
+    + older than manylinux2014 (manylinux_2_17). Build the wheel anew as manylinux2014_aarch64 with a newer maturin or
+    + auditwheel, or as linux_aarch64 for your own hosts
+    advice of found: . => Read its name: the tags must fit the Python (cp312) and the machine (aarch64; x86_64 and win
+    + are others); take the wheel for this one, or choose the Python that it was built for
 cause = The wheel {found} is not for this platform.
-remedy = Read its name: the tags must fit the Python (cp312) and the machine (aarch64; x86_64 and win are others); take
-    the wheel for this one, or choose the Python that it was built for.
+remedy = {advice}.
 source = McGill-NLP/nano-aha-moment#3
+    explosion/tokenizations#21
 
 [wheel-not-repaired]
 keys =

@@ -53,12 +53,37 @@ source = ajameson/dedisp#6
 
 [thrust-include-missing]
 keys = namespace "thrust" has no member
-pattern = namespace 'thrust' has no member (?:class )?'(?:make_)?(?P<iterator>\w+_iterator)'
-    namespace 'thrust' has no member (?:class )?'(?P<header>\w+)'
+pattern = namespace 'thrust' has no member (?:class )?'(?:make_)?(?P<iterator>(?:constant|counting|discard|permutation
+    +|reverse|tabulate_output|transform|transform_input_output|transform_output|zip)_iterator)'
+    namespace 'thrust' has no member (?:class )?'(?P<header>adjacent_difference|advance|copy|count|device_ptr|device_vec
+    +tor|distance|equal|fill|find|for_each|gather|generate|host_vector|inner_product|merge|mismatch|partition|reduce|rem
+    +ove|replace|reverse|scatter|sequence|shuffle|sort|swap|tabulate|transform|transform_reduce|uninitialized_copy|unini
+    +tialized_fill|unique)'
 cause = CUDA 13's Thrust headers no longer include the one of thrust::{found} for the source.
 remedy = Use a version of the source for CUDA 13, or add the include (thrust/[iterator/{iterator}][{header}].h) with an
     edit.
 source = NVIDIA/cuopt#996
+
+[thrust-name-newer]
+keys = namespace "thrust" has no member
+pattern = namespace 'thrust' has no member '(default_init|no_init)'
+cause = The Thrust headers that the compiler read are too old: they have no thrust::{found}, which CCCL has from 3.1 on
+    (CUDA 13.1; CUDA 13.0 contains CCCL 3.0).
+remedy = Build with CUDA 13.1 or newer, or with a newer CCCL whose include directories come before the toolkit's (-I),
+    or take an older release of the source; an include cannot add it.
+source = NVlabs/parrot#7
+    NVIDIA/cccl#4183
+
+[thrust-name-missing]
+keys = namespace "thrust" has no member
+pattern = namespace 'thrust' has no member (?:class )?'(?P<name>\w+)'
+uncertain = yes
+cause = The Thrust headers that the compiler read have no thrust::{name}: it is in a header that the source does not
+    include, or in an older or a newer CCCL alone.
+remedy = Search the toolkit's headers for it (grep -rnw {name} /usr/local/cuda/include/cccl/thrust): include the one
+    that defines it; if none does, build with the CUDA or the CCCL that the source's release names, or take a release
+    of the source for this CUDA.
+source = NVlabs/parrot#7
 
 [cccl-of-another-release]
 keys = no instance of overloaded function
