@@ -26,6 +26,15 @@ remedy = Find the two files (grep -rn with the repository's host in /etc/apt/sou
     Signed-By, and keep the one that the repository's own instructions write.
 source = NVIDIA/libnvidia-container#194
 
+[apt-signed-by-invalid]
+keys = Invalid value set for option Signed-By
+pattern = Invalid value set for option Signed-By regarding source (?P<source>\S+ \S+) \((?P<why>[^)\n]+)\)
+cause = apt does not understand the Signed-By of the source {source} ({why}): it is neither the complete path of a key
+    file nor a fingerprint; or it is a key itself, which apt reads from 2.3.10 on (Ubuntu 22.04).
+remedy = Save the key in a file (/etc/apt/keyrings/NAME.asc, readable for all) and name that file, with its complete
+    path, in Signed-By; a fingerprint has 40 hexadecimal digits.
+source = jkroepke/access-log-exporter#142
+
 [apt-clock]
 keys = is not valid yet (invalid for another
 pattern = Release file for (?P<url>\S+) is not valid yet \(invalid for another (?P<time>[\w ]+)\)

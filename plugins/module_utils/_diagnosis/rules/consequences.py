@@ -573,10 +573,11 @@ keys =
     Watchdog caught collective operation timeout
     Timeout at NCCL work
 pattern =
-    Watchdog caught collective operation timeout: WorkNCCL\([^\n]*?OpType=(\w+)[^\n]*?Timeout\(ms\)=(?P<limit>\d+)
-    Timeout at NCCL work: (\d+), last enqueued
-cause = The collective operation {found} did not end[ within {limit} ms]: another rank is stuck or dead, or the network
-    does not get through; the watchdog cannot tell which.
+    Watchdog caught collective operation timeout(?::\s+WorkNCCL\([^()]{0,200}?OpType=(?P<operation1>\w+)[^()]{0,200}?
+    +Timeout\(ms\)=(?P<limit>\d+))?
+    Timeout at NCCL work: (?P<operation2>\d+), last enqueued
+cause = The collective operation[ {operation}] did not end[ within {limit} ms]: another rank is stuck or dead, or the
+    network does not get through; the watchdog cannot tell which.
 remedy = Look for the first error of the rank that is missing here and for what its host's kernel reports; a longer time
     helps only where the work is that slow.
 source = XPixelGroup/BasicSR#737

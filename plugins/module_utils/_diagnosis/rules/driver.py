@@ -712,6 +712,15 @@ remedy = Leave it out (take it off /etc/modules-load.d): NCCL uses RDMA between 
     that supports it, read the kernel's reason (sudo dmesg | grep peermem).
 source = https://docs.nvidia.com/dgx/dgx-spark-porting-guide/porting/cuda.html
 
+[peer-memory-without-driver]
+keys = Cannot locate nvidia modules
+pattern = (Cannot locate nvidia modules)
+cause = The build of nv_peer_mem found no modules of the NVIDIA driver for the kernel that it builds for.
+remedy = Install the driver's modules for that kernel first (modinfo -k KERNEL nvidia shows them), or remove
+    nv_peer_mem: today's driver brings nvidia-peermem in its place, and on a DGX Spark NVIDIA supports
+    neither.
+source = Mellanox/nv_peer_memory#85
+
 [kernel-module-missing]
 keys = modprobe: FATAL: Module
 pattern = Module (?P<module>(?!nvidia)[\w-]+) not found in directory /lib/modules/(?P<kernel>\S+)

@@ -443,6 +443,19 @@ values =
 cause = The program is for a newer Python than this one ({found}): it needs Python {need}.
 remedy = Run it with Python 3.12 (uv venv --python 3.12, or the python3.12 of apt), or take an older release of it.
 
+[package-without-files]
+keys = (unknown location)
+pattern =
+    cannot import name '(?P<name>\w+)' from '(?P<package>torch|torchvision|torchaudio|triton|numpy|scipy|vllm|sglang
+    +|transformers|diffusers|accelerate|peft|flash_attn|xformers|tensorrt|cupy|jax|unsloth)' \(unknown location\)
+cause = The {package} that Python imported is a directory without an __init__.py: the rest of an installation that
+    broke off or was removed, or another directory of that name, which Python took because no complete one is there.
+remedy = See what was imported (python -c "import {package}; print({package}.__path__)"): in site-packages, install the
+    package again (pip install --force-reinstall --no-deps, in the same version and from the same index); elsewhere,
+    start the program in another directory, and install the package.
+source = unslothai/unsloth#10280
+    pytorch/pytorch#29305
+
 [import-of-another-release]
 keys = , in <module>
 pattern =
@@ -810,7 +823,6 @@ keys =
     module 'transformers' has no attribute
     module 'tensorrt' has no attribute
     module 'cupy' has no attribute
-    (unknown location)
 pattern =
     AttributeError: module '(?P<package1>torch)' has no attribute
     + '(?P<name1>cuda|Tensor|tensor|nn|device|no_grad|version

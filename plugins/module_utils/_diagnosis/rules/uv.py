@@ -144,7 +144,7 @@ source = astral-sh/uv#10604
 [uv-wheel-python-tag]
 keys = no wheels with a matching Python
 pattern =
-    (?P<package>[\w.-]+(?:==[\w.+!]+)?)\s+has\s+no wheels with a matching Python (?:ABI|implementation|version
+    (?P<package>[\w.-]+(?:==[\w.+!]+)?)\s+ha(?:s|ve)\s+no wheels with a matching Python (?:ABI|implementation|version
     +)?\s*tag(?:
     + \(e\.g\., '(?P<tag>[^'\n]+)'\))?
 cause = {package} has no wheel for the Python in use[ ({tag})]: it is newer or older than those that the release was
@@ -158,6 +158,7 @@ keys =
     no wheels are available with a matching
 pattern =
     only (\S+) is available and[\s\S]{0,80}?no wheels with a matching\s+platform tag(?:\s+\(e\.g\., '(?P<tag1>[^'\n]+))?
+    \ball versions of (\S+) (?P<all>have)\s+no wheels with a matching platform\s+tag(?:\s+\(e\.g\., '(?P<tag3>[^'\n]+))?
     (?:^|\s)(\S+) has\s+no wheels with a matching(?: platform tag \(e\.g\., '(?P<tag2>[^'\n]+))?
     (\S+) is unusable because no wheels are available with a matching
 cause = The index in use has no wheel of {found} for this machine.
@@ -168,9 +169,12 @@ values =
     advice of found: (?:triton|torch(?:vision|audio)?)\b => Take torch 2.9 or newer from PyTorch's index cu130
     + (tool.uv.sources; uv pip install torch --index-url https://download.pytorch.org/whl/cu130): older releases have no
     + CUDA wheels for aarch64, nor their Triton
+    advice of all: have => No version there has one: name an index or a URL that has a wheel for aarch64, build it, or
+    + leave it out (a newer release may have one)
     advice of found: . => Take another version or index that has a wheel for aarch64, or build it
 remedy = {advice}.
 source = astral-sh/uv#2538
+    unslothai/unsloth#4446
 
 [uv-package-unknown]
 keys = was not found in the package registry
