@@ -32,6 +32,7 @@ Finding = dict[str, t.Any]
 _BUILD = "it must be built from source (C and C++ need gcc, CUDA also nvcc, Rust cargo), which was not read"
 #: A message of uv about a package whose wheels are all for other Pythons or machines.
 _OTHER_WHEELS = re.compile(r"found wheels for `([\w.-]+)` \(v?(\S+)\) with the following (\S.*?) tags?: (`[^.]+`)")
+_PLATFORMS = re.compile(r"Wheels are available for `[\w.-]+` \(\S+\) on the following platforms?: (`[^.]+`)")
 #: uv's hint about a package that only its source would provide.
 _SOURCE_ALONE = re.compile(r"Wheels are required for `([\w.-]+)` because building from source is disabled")
 ON_CONTROLLER = ("index_url", "find_links", "uv", "cache", "proxies", "ca_certificate")
@@ -148,10 +149,16 @@ class ActionModule(AsksProgram, OnController):
         with contextlib.suppress(SparkforgeError):
             text = f"it has wheels for {other.machine} but not for {host.machine}, and no source."
             return {}, [_finding(name, "no", "platform", text) for name in resolve_alone(lines.requirements, other)]
-        findings = [
-            _finding(name, "no", "platform", f"{version} has wheels only with the {kind} tags {tags}, and no source.")
-            for name, version, kind, tags in _OTHER_WHEELS.findall(refused.cause)
-        ]
+        findings = []
+        for name, version, kind, tags in _OTHER_WHEELS.findall(refused.cause):
+            text = f"{version} has wheels only with the {kind} tags {tags}"
+            python = re.search(r"`cp(\d)(\d+)`$", tags)
+            target = resolve.Target(".".join(python.groups()), host.machine) if python else host
+            try:
+                resolve_alone([f"{name}=={version}"], target)
+            except SparkforgeError as error:
+                text += "".join(f", for the platforms {platforms}" for platforms in _PLATFORMS.findall(error.cause))
+            findings.append(_finding(name, "no", "platform", f"{text}, and no source."))
         for line in lines.requirements:
             with contextlib.suppress(SparkforgeError):
                 resolve_alone([line], host)

@@ -29,7 +29,9 @@ _HOST = re.compile(
     r"|[A-Za-z]+ at address)(?=[\w.-]*[A-Za-z])[\w-]+(?:\.[\w-]+)*"
 )
 # The public registries of packages, whose names do not identify the user either.
-_REGISTRY = re.compile(r"(?:^|\.)(?:aliyun|anaconda|crates|npmjs|pypi|pythonhosted|yarnpkg)\.(?:com|io|org)$")
+_REGISTRY = re.compile(
+    r"(^|\.)(?:aliyun|anaconda|crates|nodesource|npmjs|packages\.microsoft|pypi|pythonhosted|yarnpkg)\.(?:com|io|org)$"
+)
 # A library version may look like an address; its first number is small.
 _HIGHEST_VERSION = 15
 

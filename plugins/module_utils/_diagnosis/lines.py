@@ -249,7 +249,7 @@ ERROR_KEYS = tuple(
         "imeout ", "killing", 'tatusCode":', "[rank", "free(): ", "too quickly", "rror,", "rror -", "Value error,",
         "failed", "rror loading", "rror=", "err=", 'rror":', 'err":', "rrors detected", "ound: NO", "Err:",
         "o such file", "esource busy", "put/output error", "ot permitted", "nrecognized ", "nknown option",
-        "nknown flag", "lready exists",
+        "nknown flag", "lready exists", "-E- ",
     )
 )  # fmt: skip
 # Lines that a tool itself marks as an error.
@@ -261,7 +261,7 @@ _ERROR = re.compile(
     r"|\b(?:NCCL WARN\b|Xid \(|BUG: |Oops:|[Ff]atal error(?:,| in ))|CMake Error|undefined reference to|cannot find -l"
     r"|[Aa]ssertion [^\n]*failed|memory exhausted|terminate called|final link failed|file not recognized|core dumped"
     r"|Error response from daemon|NVRM: (?:Xid|API mismatch)|NVIDIA-SMI has failed|Kernel panic|panicked at"
-    r"|Failed to initialize NVML|AER: (?:Multiple )?Uncorrectable"
+    r"|Failed to initialize NVML|AER: (?:Multiple )?Uncorrectable|(?<!\S)-E- "
 )
 # Lines that count as errors only if no tool reports a clearer one, because scripts also print them for mere attempts.
 _PERHAPS = re.compile(

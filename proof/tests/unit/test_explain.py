@@ -163,6 +163,10 @@ def test_hosts_in_rules_are_not_hidden(log: pathlib.Path, capsys: Capture) -> No
         assert Anonymous((), explain.public_domains()).text(f"get https://x.{name}/y") == f"get https://x.{name}/y"
     for name in ("nvidia.com.evil.example", "github.com.corp", "spark-7.lan", "notnvidia.com", "gitlab.acme.com"):
         assert name not in Anonymous((), explain.public_domains()).text(f"get https://{name}/y")
+    for host in ("packages.microsoft.com", "deb.nodesource.com"):
+        assert host in Anonymous().text(f"get https://{host}/y")
+        assert host not in Anonymous().text(f"get https://{host}.corp/y")
+    assert "desk" not in Anonymous().text("get https://desk.microsoft.com/y")
     for registry in ("pypi", "npmjs", "crates"):
         assert f"files.{registry}.org" in Anonymous().text(f"get https://files.{registry}.org/y")
         assert registry not in Anonymous().text(f"get https://{registry}.corp/y and https://{registry}.acme.com")

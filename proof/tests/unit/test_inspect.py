@@ -124,8 +124,10 @@ def test_library_for_other_gpus_beside_one_that_runs() -> None:
         (package("b", library("b/b.abi3.so", machine="x86_64")), "no", ("no", "machine")),
         (package("z3", library("z3/lib/libz3.so", machine="x86_64")), "no", ("no", "machine")),
         # debugpy's wheel for any machine includes a library for processes on another machine.
-        (package("debugpy", library("debugpy/attach_linux_amd64.so", machine="x86_64")), "perhaps",
+        (package("debugpy", library("debugpy/attach_linux_amd64.so", machine="x86_64"), files=300), "perhaps",
          ("perhaps", "machine")),
+        # A program for another machine, and nothing beside it.
+        (package("micromamba", library("micromamba", machine="x86_64"), version=""), "no", ("no", "machine")),
         (package("b", library("b/libb.so", "12.0"), file="b-1.0-cp310-cp310-manylinux_2_28_aarch64.whl"), "no",
          ("no", "platform")),
         (package("x", files=0), "no", ("no", "empty")),

@@ -187,8 +187,9 @@ def _of_package(
     others = {library["machine"] for library in package["libraries"]} - {device.machine, contents.CUBIN}
     if others and not libraries:
         # A package may contain tools for another machine, such as debugpy's attach_linux_amd64.so, but extension
-        # modules, GPU code, and libraries that do not name a machine are not such tools.
+        # modules, GPU code, and libraries that do not name a machine are not such tools, nor is all that it contains.
         needed = any(_NEEDED.search(other["path"]) or other["cubins"] or other["ptx"] for other in package["libraries"])
+        needed |= len(package["libraries"]) == package["files"]
         yield report("no" if needed else "perhaps", "machine", f"its libraries are for {', '.join(sorted(others))}.")
         return
     of_cuda = [library for library in libraries if os.path.basename(library["path"]) == "libtorch_cuda.so"]

@@ -72,15 +72,19 @@ def test_a_package_without_a_usable_wheel_is_not_a_yes(tmp_path: Path) -> None:
         index.add("other", "1.0", "nowhere", tag="cp312-cp312-manylinux_2_28_x86_64")
         index.add("apart", "1.0", "other")
         index.add("older", "1.0", tag="cp310-cp310-manylinux2014_aarch64")
-        names = ("source", "other", "apart", "older")
+        index.add("neither", "1.0", tag="cp310-cp310-manylinux2014_x86_64")
+        names = ("source", "other", "apart", "older", "neither")
         results = {name: inspect(tmp_path, name, index_url=index.simple) for name in names}
     finally:
         index.close()
     answers = {name: (result["verdict"], result["findings"][0]["kind"]) for name, result in results.items()}
     # Whether a package that must be built works is not known.
     assert answers.pop("source") == ("perhaps", "sdist")
-    assert answers == {"other": ("no", "platform"), "apart": ("no", "unresolved"), "older": ("no", "platform")}
+    assert answers.pop("apart") == ("no", "unresolved")
+    assert answers == dict.fromkeys(("other", "older", "neither"), ("no", "platform"))
     assert "cp310" in results["older"]["table"]
+    assert "platforms" not in results["older"]["table"]
+    assert "tags `cp310`, for the platforms `manylinux2014_x86_64`, and no source." in results["neither"]["table"]
 
 
 def test_release_whose_metadata_refuses_the_python_is_a_no(tmp_path: Path) -> None:

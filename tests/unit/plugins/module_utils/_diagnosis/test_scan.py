@@ -254,6 +254,7 @@ def test_dropped_cmake_options_are_noticed_once() -> None:
         ("10:00:00Z ERR Widget lost, retrying in 3s\n1\n2\n3\n4\n", None),
         # The forms in which other programs mark their errors.
         ("2026-05-02T10:00:00.1Z ERROR router: Shard 0 failed to start\n1\n2\n3\n", "Shard 0 failed to start"),
+        ("awk: cannot open w (No such file or directory)\n-E- Cannot locate widget!\n", "-E- Cannot locate widget!"),
         ("FATA[0000] validate the widget: rpc\n1\n2\n3\n", "validate the widget: rpc"),
         ("[2026-05-02 10:00:00,345 E 12 12] (raylet) no widget\n1\n2\n3\n", "(raylet) no widget"),
         (
