@@ -140,7 +140,7 @@ def _for_spark(planter: str, name: str, pattern: str, needs: str, **options: t.A
 #: Faults that need no GPU.
 FAULTS: tuple[Fault, ...] = (
     # attention
-    _on_cpu("attention_three_per_cent", {"attention.flash": r"Flash attention.*1\.03 instead of 1, .*times the bound"}),
+    _on_cpu("attention_three_per_cent", {"attention.flash": r"Flash attention.*(1\.03 instead of 1|explains: ).*times the bound"}),
     _on_cpu("attention_sees_ahead", {"attention.flash": r"causal"}),
     _on_cpu("one_query_misses_its_key", {"attention.flash": r"1 queries of \d+ keys"}),
     _on_cpu("attention_no_key_gradient", {"attention.flash": r"dK.*zero everywhere"}),
@@ -243,7 +243,7 @@ FAULTS: tuple[Fault, ...] = (
 GPU_FAULTS: tuple[Fault, ...] = (
     # The first one takes longest.
     _on_gpu("compiler_variance", {"compilation.panels": r"compiled"}, sound=None, options=NORMALISATIONS),
-    _on_gpu("attention_three_per_cent", {"attention.efficient": r"1\.03 instead of 1, .*times the bound"}),
+    _on_gpu("attention_three_per_cent", {"attention.efficient": r"(1\.03 instead of 1|explains: ).*times the bound"}),
     _on_gpu("attention_sees_ahead", {"attention.flash": r"causal"}),
     _on_gpu("attention_no_key_gradient", {"attention.efficient": r"dK.*zero everywhere"}),
     _on_gpu("kernel_prints_fatal", {"attention.efficient": r"A kernel printed: FATAL: kernel `fmha_cutlassF"}),
