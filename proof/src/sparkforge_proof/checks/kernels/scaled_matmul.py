@@ -57,6 +57,9 @@ def compare_float8(cases: Cases, context: Context, by_row: bool) -> None:
     for left, right in [(e4m3, e4m3), *([] if by_row else [(e5m2, e4m3), (e4m3, e5m2)])]:
         generator = context.generator(f"{context.seed} {cases.subject} {left} {right}")
         for case, a, b in _float8_operands(generator, left, right):
+            if device == "cpu":
+                # On CPUs with AMX oneDNN takes about a core-second for the full sizes.
+                a, b = a[: len(a) // 4], b[:, : b.shape[1] // 4]
             scale_a = random_scales(generator, a.shape[0] if by_row else 1, 1)
             scale_b = random_scales(generator, 1, b.shape[1] if by_row else 1)
             scaled = (a.double() @ b.double()) * scale_a.double() * scale_b.double()
