@@ -59,6 +59,7 @@ _MORE = (
     rf"{_DAY}(?= )",
     rf"(?:{_LEVELS})(?![:\w])|[\[<(](?i:{_LEVELS})[\])>]",
     r"\[[\w ,.:=/-]{1,40}\]:?",
+    r"\[[EFIW]:\w+:[^\]\n]{1,120}\]",
     r"[\w./-]+\.(?:py|cc|cpp|cu|c|go|rs):\d+\]?:?(?= )",
     r"- [\w.]+ - (?=[A-Z])",
     r"(?:--?|\|)(?= )",
@@ -69,6 +70,7 @@ _BEGIN = re.compile(rf"{CONTINUED}*(?:(?:{'|'.join(_HEAD)}) ?)")
 _GO_ON = re.compile(rf"(?:{'|'.join((*(re.sub(r'[?]P<[a-z0-9]+>', '?:', form) for form in _HEAD), *_MORE))}) ?")
 _LEVEL = re.compile(
     rf"\b(?=[A-Zdeilw])(?:(?:{_LEVELS}|TRAC|DEBU|ERRO|FATA)\b|level=(\w+)|[WI](?=\d{{4}} \d)|[EF](?=\d{{3,4}} \d)"
+    r"|(?<=\[)[EFIW](?=:\w+:)"
     r"|(?<=[ \[<(-])(?i:error|warning|info|debug)(?=[\])> ])"
     r"|(?:(?<=\d )[EIDF]|(?<=\d: )[EFIW]|(?<=\.\d{3} )W)(?= ))"
 )
@@ -339,6 +341,8 @@ _PROBE = re.compile(
     rb"|\bCheck(?:Function|IncludeFile|Symbol)\w*\.c"
 )
 TRACEBACK = "Traceback (most recent call last)"
+# A frame of a traceback in a package other than torch, whose module.py raises for others.
+_FRAME = re.compile(r'\s+File "[^"\n]*/(?:site|dist)-packages/(?!torch/)([A-Za-z]\w*)[/.]')
 # An exception, where the places in a traceback have lost their indentation.
 _RAISED = r"(?:\w+\.)*(?:[A-Z]\w*|error|timeout)(?::|$)"
 # A line that does not end its sentence.
@@ -415,6 +419,14 @@ def traceback_end(window: str) -> tuple[int, int, str]:
             kind = 2 if _WEAK.search(text) or is_mute(text, after) else 4
             return number, 0 if "KeyboardInterrupt" in text else kind, _message(text, after)
     return 0, 0, ""
+
+
+def packages_in_traceback(above: str) -> dict[str, str]:
+    """Return the package of the last frame of the traceback that ends a text, and the one that called it, or ''."""
+    texts = (parse(row).text for row in reversed(above.rstrip("\n").split("\n")))
+    frames = map(_FRAME.match, itertools.takewhile(lambda text: text[:1].isspace(), texts))
+    names = dict.fromkeys(frame[1] for frame in frames if frame)
+    return dict(itertools.zip_longest(("raiser", "caller"), itertools.islice(names, 2), fillvalue=""))
 
 
 def is_probe(log: bytes, start: int, row: bytes) -> bool:

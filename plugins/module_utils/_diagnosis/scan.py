@@ -404,10 +404,10 @@ class _Scan:
     def _match(self, start: int, text: str, groups: dict[str, str] | None = None, level: str = "") -> _Match:
         """Return the record of a match at ``start``, with the surrounding lines except blank ones."""
         before, after = self._buffer[max(0, start - _EXCERPT) : start], self._buffer[start : start + _EXCERPT]
-        shown_after = _lines(after)[:LINES]
-        shown_before = _lines(before)[-max(BEFORE, LINES - len(shown_after)) :]
-        excerpt = [_shorten(line) for line in (shown_before + shown_after)[:LINES]]
-        return _Match(groups or {}, excerpt, text, self._line_at(start), self._around(start), level)
+        below = _lines(after)[:LINES]
+        excerpt = [_shorten(row) for row in (_lines(before)[-max(BEFORE, LINES - len(below)) :] + below)[:LINES]]
+        groups = {**lines.packages_in_traceback(lines.decode(before)), **(groups or {})}
+        return _Match(groups, excerpt, text, self._line_at(start), self._around(start), level)
 
     def _around(self, start: int) -> list[tuple[int, str]]:
         """Return the line at ``start`` and its neighbours, with their numbers."""

@@ -434,6 +434,14 @@ remedy = Install {part}; if it is there, give its path to the variable that the 
     only tests or examples need can be left out by an option of the project.
 source = NVIDIA/cccl#4101
 
+[build-directory-gone]
+keys = opening dependency file
+pattern = fatal error: opening dependency file (\S+): No such file
+cause = The compiler cannot write {found}, whose directory has gone while it ran: another build, a cleaner or a script
+    removed the build directory, or two builds share it.
+remedy = Configure and build again in a directory that only one build uses (cmake -S . -B NEW).
+source = gittensor-ai-lab/sparkinfer#387
+
 [nvcc-second-input]
 keys = A single input file is required
 pattern = nvcc fatal\s*: A (single input file) is required

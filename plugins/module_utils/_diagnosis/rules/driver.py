@@ -415,6 +415,22 @@ cause = The driver {version} did not find its firmware {found} when it started (
 remedy = Install the firmware's package of the same version (of Ubuntu nvidia-firmware-BRANCH-{version}), run sudo
     update-initramfs -u -k all, and reboot.
 
+[gpu-region-not-resized]
+keys =
+    to re-allocate BAR
+    to allocate resized BAR
+    BAR resiz
+pattern =
+    NVRM: (?P<why>FATAL: Failed to re-allocate BAR\d|No address space to allocate resized BAR\d|BAR resize resource not
+    + supported|BAR resizing failed with error \W?-?\d+)
+values =
+    effect of why: FATAL => and lost the one that it had, so that the driver does not take the GPU
+    effect of why: . => and the GPU goes on with the small window, which by itself stops nothing
+cause = The driver could not enlarge the GPU's window on the PCIe bus ({why}), {effect}.
+remedy = Switch on Above 4G Decoding and Resizable BAR in the firmware's setup and update it, or boot with
+    pci=realloc; NVreg_EnableResizableBar=0 (options nvidia in /etc/modprobe.d) leaves the window as the firmware made
+    it.
+
 [gpu-region-invalid]
 keys = region assigned to your NVIDIA device is invalid
 pattern = region assigned to your NVIDIA device is invalid:?(?:\s+NVRM: (?P<region>BAR\d is \w+ @ \w+))?

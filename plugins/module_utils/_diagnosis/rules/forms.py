@@ -59,6 +59,31 @@ cause = {part} needs the package {package}, which is not installed.
 remedy = Install it with the Python that runs the program (python -m pip install {package}; a name of its own index or
     repository may differ), or choose another setting than {part}.
 
+[root-required]
+keys =
+    as root
+    with sudo
+    using sudo
+    root privilege
+    root access
+    root permission
+    root rights
+    superuser
+    uperuser (sudo
+    dministrator privilege
+pattern =
+    (?P<why1>(?:must|needs? to|has to|should|can only) be (?:run|executed|started|invoked)(?: \w+)? (?:as|by|with|using)
+    + (?:the )?(?:user )?'?(?:root|sudo|super ?user|administrator)\b)
+    (?P<why2>(?:[Rr]oot|[Ss]uper ?user|[Aa]dministrator)(?: \(sudo\))? (?:privileges?|access|rights?|permissions?)
+    + (?:is|are) (?:required|needed|necessary))
+    (?P<why3>(?:requires?|needs?) (?:root|super ?user|administrator)(?: \(sudo\))?
+    + (?:privileges?|access|rights?|permissions?))
+    (?P<why4>[Pp]lease (?:re-?)?run (?:this \w+ |it |again )?(?:as (?:the )?'?root|with '?sudo)\b)
+unless = not (?:be )?run|unless|if you|for real execution
+cause = The program wants the rights of root ({why}).
+remedy = Run it with sudo; where a program does it for you over ssh or from a service, give that account sudo without a
+    password for this command (a file in /etc/sudoers.d), or do that step by hand.
+
 [version-required]
 keys =
     requires
@@ -139,8 +164,8 @@ keys = required positional argument
 pattern =
     TypeError: (?P<function>[\w.]+)\(\) missing \d+ required positional arguments?: (?P<argument>'\w+'(?:[\w ,]+'\w+')*)
 uncertain = yes
-cause = {function} was called without {argument}: the caller is at fault (a bug of this release, if both are of one
-    package), or the two are packages whose versions do not fit.
+cause = {function} was called[ by {raiser}] without {argument}: the caller is at fault (a bug of this release, if both
+    are of one package), or the two are packages whose versions do not fit.
 remedy = Upgrade the package that the traceback's last places name, where such a bug is mostly mended; if {function} is
     of another one, install the version of that which the caller's release pins (requirements.txt or pyproject.toml).
 source = vllm-project/vllm#23066
@@ -388,6 +413,8 @@ pattern =
     (?:clip_init|mtmd_init_from_\w+): (?P<why4>[^\n]{3,240})
     (?P<why5>failed to load mmproj|no backends are loaded)
 values =
+    advice of why: .*(?:unknown projector type|key not found) => Update llama.cpp (or Ollama), which does not know this
+    + projector yet, or take the mmproj file of the same model
     advice of why: .*first split => Name the file that ends in -00001-of-, with all others beside it
     advice of why: .*(?:split|corrupt|read error|bounds|offset|failed to (?:load|read)|magic) => Delete it, download
     + all parts again, and compare their sizes with the hub's
@@ -481,11 +508,12 @@ pattern =
     AttributeError: '(?P<class>(?!NoneType|str'|list'|dict'|int'|float'|tuple'|bool'|bytes'|function'|_OpNamespace)\w+)'
     + object has no attribute '(?P<attribute>\w+)'
 uncertain = yes
-cause = {class} has no {attribute}: the package whose line is the last of the traceback was written for another release
-    of the one that {class} is of, or both are of one package, which never sets it for these options and this model.
-remedy = Upgrade both in one command, or install the versions that the program's release pins (the paths of the
-    traceback's last two places name the packages); if it is one package, choose its other backend for that part
-    (--moe-runner-backend, --attention-backend, --quantization), or take a newer release.
+cause = {class} has no {attribute}: the package of the traceback's last place[, {raiser},] was written for another
+    release of the one that {class} is of, or both are of one package, which never sets it for these options and this
+    model.
+remedy = Upgrade both in one command[ ({raiser} and the package of {class})], or install the versions that the program's
+    release pins (the paths of the traceback's last two places name the packages); if it is one package, choose its
+    other backend for that part (--moe-runner-backend, --attention-backend, --quantization), or take a newer release.
 
 [pod-image-pull]
 keys =
@@ -671,7 +699,7 @@ values =
     advice of why: . => Compare the input at the traceback's last line (a field of config.json or of a file, an
     + option, an answer of another program) with what this release expects; install the versions that the program
     + pins, because usually a newer package has changed it
-cause = The program fails with {why}: {what}.
+cause = The program fails[ in {raiser}] with {why}: {what}.
 remedy = {advice}.
 
 [api-status]

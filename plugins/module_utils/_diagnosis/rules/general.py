@@ -435,7 +435,9 @@ keys =
     No such file or directory: '
     No such file or directory
     Cannot find command '
+    find required command:
 pattern =
+    find required command: '?(?:\S*/)?([\w.+-]+)
     (gnupg), gnupg2 and gnupg1 do not seem
     command '(?!\S*(?:gcc|g\+\+|cc|clang)\S*')([\w.+-]+)' failed: No such file
     Could not find a '(llvm-config)' binary
@@ -528,6 +530,16 @@ cause = mpirun could not start its daemon on another host, or lost it[ ({node})]
 remedy = Check that ssh HOST orted --version (Open MPI 5: prted) works without a password and finds the same Open MPI
     (give --prefix or set PATH in ~/.bashrc before its test for a terminal), and that the firewall allows the hosts'
     network.
+
+[docker-object-there]
+keys =
+    already exists
+    already in use
+pattern = (?:daemon|[Ee]rror)[^\n]{0,40}: (?P<kind>network|volume|context|plugin)(?: with name)?
+    + '?(?P<name>[^\s']+)'? already (?:exists|in use)
+cause = Docker has a {kind} {name} already, made by another program, project or run.
+remedy = Remove it, if nothing uses it (docker {kind} inspect {name}; docker {kind} rm {name}), or use that one: in a
+    compose file name it below with external: true.
 
 [docker-object-missing]
 keys =

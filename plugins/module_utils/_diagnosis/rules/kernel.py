@@ -230,17 +230,23 @@ remedy = Leave more memory free (a lower share for the engine), drop the cache a
     /proc/sys/vm/drop_caches; echo 1 | sudo tee /proc/sys/vm/compact_memory), and raise vm.min_free_kbytes (sysctl).
 source = MiaAI-Lab/DeepSeek-v4.1-Flash-DGX-Sparks#23
 
+[usb-controller-died]
+keys =
+    : HC died
+    xHCI host
+pattern = xhci[\w-]* (?P<port>[\w:.-]+): (?:HC died|xHCI host (?:controller )?not responding)
+cause = The USB controller {port} has stopped, and everything at its ports is gone.
+remedy = Reboot (where that is not enough, shut down and unplug the power for a minute), update the host's firmware
+    (fwupdmgr, DGX Dashboard), and find the device or hub after whose use it happens.
+
 [usb-not-enumerated]
 keys =
     device descriptor read/
     device not accepting address
-    : HC died
-    xHCI host not responding
     unable to enumerate USB device
 pattern =
     usb (?P<port>[\w-]+): (?:unable to enumerate USB device|device descriptor read/\w+, error|device not accepting
     + address)
-    xhci_hcd (?P<port2>[\w:.-]+): (?:HC died|xHCI host not responding)
 cause = A device at the USB port {port} does not answer.
 remedy = Unplug it, try another port and cable without a hub between, and power it by itself where it can be.
 

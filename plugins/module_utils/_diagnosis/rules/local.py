@@ -51,6 +51,19 @@ remedy = Start without it (-fa off of llama.cpp, OLLAMA_FLASH_ATTENTION=0 of Oll
     and take a newer release.
 source = ollama/ollama#17596
 
+[ggml-built-for-another]
+keys =
+    CUDA error
+    in function ggml_cuda_kernel_can_use_pdl
+pattern =
+    (?P<why>CUDA error: [\w ]+)\n[^\n]*in function ggml_cuda_kernel_can_use_pdl
+    in function ggml_cuda_kernel_can_use_pdl
+cause = A kernel of llama.cpp (ggml) failed as it was launched[ ({why})], before this check, which only reports it:
+    mostly the library was built for another GPU or an older CUDA, as wheels of it are.
+remedy = Build it here with CUDA 13 (-DGGML_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=121; of a wheel pip install
+    --no-binary with CMAKE_ARGS), or take the program's other backend (torch).
+source = ggml-org/llama.cpp#26246
+
 [llamacpp-assertion]
 keys =
     GGML_ASSERT(

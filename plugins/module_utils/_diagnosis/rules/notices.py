@@ -389,6 +389,16 @@ notice = yes
 cause = This host's firewall (ufw) dropped {protocol} from {from} on {interface}[ to the port {port}].
 remedy = If that is another Spark, allow the network between them: sudo ufw allow in on {interface} from {from}.
 
+[onnx-device-discovery]
+keys = GPU device discovery failed
+pattern = GPU device discovery failed: [^\n]*?(Failed to open file: '[^'\n]+')
+notice = yes
+cause = ONNX Runtime cannot read the kind of GPU from a file that this host does not have ({found}), which does no harm:
+    a GB10 has no such file.
+remedy = Nothing needs to be done; python -c 'import onnxruntime; print(onnxruntime.get_available_providers())' tells
+    whether CUDA is used.
+source = vllm-project/vllm#32575
+
 [onnx-no-cuda]
 keys = is not in available provider names
 pattern =

@@ -42,6 +42,21 @@ remedy = Use a version of the source for CUDA 13 (a cudaMemLocation in the place
     with its parameters first), or build with CUDA 12.9.
 source = NVIDIA/stdexec#1619
 
+[cooperative-groups-member]
+keys = namespace "cooperative_groups" has no member
+pattern = namespace 'cooperative_groups' has no member '(\w+)'
+values =
+    advice of found: (labeled|binary)_partition|coalesced => It is there only for GPUs of 7.0 and newer, and the list of
+    + architectures has an older one, or none, so that nvcc takes its oldest: build for this GPU alone
+    + (TORCH_CUDA_ARCH_LIST=12.1, CMAKE_CUDA_ARCHITECTURES=121)
+    advice of found: this_multi|grid_sync_multi|multi_grid => CUDA 13 removed it: take a release of the source for CUDA
+    + 13, or build with CUDA 12.9
+    advice of found: . => Include the header that has it (cooperative_groups/reduce.h, scan.h, memcpy_async.h) with an
+    + edit, or take a newer release of the source
+cause = The source calls cooperative_groups::{found}, which CUDA's headers do not have in this compilation.
+remedy = {advice}.
+source = nerfstudio-project/gsplat#226
+
 [thrust-removed]
 keys = namespace "thrust" has no member
 pattern =

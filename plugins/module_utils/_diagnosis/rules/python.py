@@ -88,12 +88,13 @@ remedy = Unset PYTHONHOME and PYTHONPATH and start it again; make an environment
 keys =
     Error: No module named '
     ImportError: cannot import name '_C'
+    ImportError: cannot import name 'csrc'
 pattern =
     No module named '(?P<module>(?!torch|cupy)\w+_cuda|flash_attn_\d_cuda|amp_C|apex_C|fused_\w+_cuda|xformers\._C
     +|sageattention\._\w+|fused_layer_norm_cuda|spconv\.core_cc
     +|pointnet2_ops\._ext|diff_gaussian_rasterization\._C|nvdiffrast_plugin|exllamav?2?_ext|deep_gemm\.\w+|natten\._C
     +|detectron2\._C|mmcv\._ext)'
-    cannot import name '_C' from '(?P<module2>\w+)'
+    cannot import name '(?:_C|csrc)' from '(?P<module2>\w+)'
     Error: No module named '(?P<module4>_(?:turbomind|C|ext|vllm_fa\w*|flash_attn\w*|xxhash|custom_ops|kernels?))'
     Error: No module named '(?P<module3>(?!vllm|torch\.|numpy|cv2|sgl|PIL)\w+\._(?:C|ext|cuda|backend)\w*)'
 values =
@@ -509,8 +510,9 @@ source = opendatahub-io/distributed-workloads#931
 keys = cannot import name
 pattern = (?:ImportError:|!!!)[^\n]{0,60}? cannot import name '(?P<name>\w+)' from '(?P<module>[\w.]+)'
 uncertain = yes
-cause = {module} has no {found}: the package is a different version from the one that the importing program was
-    written for, its installation is incomplete, or another file of that name comes first on Python's path.
+cause = {module} has no {found}[, which {raiser} imports]: the package is a different version from the one that the
+    importing program was written for, its installation is incomplete, or another file of that name comes first on
+    Python's path.
 values = as in import-of-another-release
 remedy = {advice}.
 source = sgl-project/sglang#3878
@@ -809,8 +811,8 @@ source = nerfstudio-project/gsplat#585
 keys = got an unexpected keyword argument
 pattern = TypeError: (?P<function>[\w.]+)\(\) got an unexpected keyword argument '(?P<argument>\w+)'
 uncertain = yes
-cause = {function} does not know {argument}: the package that has it is a different version from the one that the caller
-    expects, or the caller is at fault.
+cause = {function} does not know {argument}[, with which {raiser} calls it]: the package that has it is a different
+    version from the one that the caller expects, or the caller is at fault.
 remedy = Install the versions that the program's release pins, or upgrade the package of the traceback's last places; of
     a model's own code take the revision for the installed Transformers.
 

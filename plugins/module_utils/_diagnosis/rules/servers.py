@@ -86,12 +86,31 @@ remedy = Install both in one version, {own}, or remove {found}.
 source = vllm-project/vllm#49804
 
 [flashinfer-no-architecture]
-keys = FlashInfer requires GPUs with sm75 or higher
-pattern = FlashInfer requires GPUs with (sm\d+) or higher
-cause = FlashInfer found no architecture to compile for (its words, {found} or higher, are of an old GPU): the
-    toolkit that it asked is too old for this one, or TORCH_CUDA_ARCH_LIST names others.
+keys =
+    FlashInfer requires GPUs with sm75 or higher
+    No supported CUDA architectures found for major versions
+pattern =
+    FlashInfer requires GPUs with (sm\d+ or higher)
+    (No supported CUDA architectures) found for major versions \[[\d, ]*12
+cause = FlashInfer found no architecture to compile for (its words, {found}, do not tell which): the toolkit that it
+    asked is too old for this GPU, or TORCH_CUDA_ARCH_LIST names others.
 remedy = Set FLASHINFER_CUDA_ARCH_LIST (12.1a on a GB10), and point CUDA_HOME to CUDA 12.9 or newer.
 source = flashinfer-ai/flashinfer#3675
+
+[flashinfer-cubin-refused]
+keys =
+    Failed to get cubin
+    cubin_loader
+    kernelinferencelibrary
+pattern =
+    Failed to get (?:cubin|header) (?P<file1>\S+)
+    (?:40[34]|5\d\d) (?:Client|Server) Error: (?P<why>\w[\w ]*) for url:
+    + \S*kernelinferencelibrary\S*?(?P<file2>[\w.-]+)$
+cause = FlashInfer could not download a kernel that NVIDIA ships compiled ({file}[: {why}]): a proxy or firewall refuses
+    the address, or the server no longer has the files of this release. No login is missing.
+remedy = Install flashinfer-cubin in the version of flashinfer-python, which brings all of them (pip install --no-deps
+    flashinfer-cubin==VERSION), or choose another attention and MoE backend: these kernels are for data-centre GPUs.
+source = flashinfer-ai/flashinfer#5445
 
 [flashinfer-workspace]
 keys = Buffer overflow when allocating memory for
@@ -103,17 +122,6 @@ remedy = Make it larger (export VLLM_FLASHINFER_WORKSPACE_BUFFER_SIZE=1073741824
     SGLANG_FLASHINFER_WORKSPACE_SIZE for SGLang), lower --max-num-seqs or --max-num-batched-tokens, take a newer release
     or image, which sizes it itself, or choose another --attention-backend.
 source = vllm-project/vllm#40023
-
-[cutlass-dsl-failed]
-keys =
-    DSLRuntimeError
-    DSLBaseError
-pattern = (DSL(?:Runtime|Base)Error):? ?(?P<why>[^\n]{0,160})
-uncertain = yes
-cause = The CUTLASS DSL (CuTe) could not compile a kernel ({found}[: {why}]): mostly it is older than the GPU or of
-    another CUDA, or the kernel is for data-centre GPUs.
-remedy = Upgrade it in the version that the program takes (pip install -U "nvidia-cutlass-dsl[cu13]"), or choose another
-    backend for that part (--attention-backend, --moe-backend).
 
 [gemm-of-another-gpu]
 keys = occurred when running GEMM
@@ -153,7 +161,7 @@ source = thu-ml/SageAttention#107
 [kernel-for-other-architectures]
 keys =
     No supported CUDA architectures found for major versions
-    OpError: expects arch to be one of
+    expects arch to be one of
     TllmGenFmhaRunner
     No kernel found for the given options
     MOE GEMM1 Config is not set
@@ -185,7 +193,7 @@ keys =
     Assertion failed: Error occurred when running GEMM
 pattern =
     (No supported CUDA architectures found for major versions \[[\d, ]+\])
-    OpError: (expects arch to be one of \[[^\]\n]*\], but got \w+)
+    (expects arch to be one of \[[^\]\n]*\], but got [\w.]+)
     '(TllmGenFmhaRunner)'[^\n]*Unsupported architecture
     '(\w+Runner)' at [^\n]*No kernel found for the given options
     Assertion failed: (MOE GEMM1 Config is not set)
@@ -214,6 +222,17 @@ cause = The kernel that was chosen does not exist for this GPU ({found}); those 
 remedy = Choose another backend[ (this log has {log_backend_option})] for it (attention: flashinfer or Triton; MoE:
     Marlin, CUTLASS or Triton), or a release that knows 12.x; naming another architecture cannot help.
 source = vllm-project/vllm#31740
+
+[cutlass-dsl-failed]
+keys =
+    DSLRuntimeError
+    DSLBaseError
+pattern = (DSL(?:Runtime|Base)Error):? ?(?P<why>[^\n]{0,160})
+uncertain = yes
+cause = The CUTLASS DSL (CuTe) could not compile a kernel ({found}[: {why}]): mostly it is older than the GPU or of
+    another CUDA, or the kernel is for data-centre GPUs.
+remedy = Upgrade it in the version that the program takes (pip install -U "nvidia-cutlass-dsl[cu13]"), or choose another
+    backend for that part (--attention-backend, --moe-backend).
 
 [flash-attention-gpu-too-old]
 keys = FlashAttention only supports Ampere
@@ -332,6 +351,7 @@ values =
     + option is not taken (quote a value that has blanks)
     advice of what: .*has been removed => Write what the message names in its place; where another program starts it
     + (a user interface, a script), update that program, or use the release that it was made for
+    advice of what: .*not allowed with => Leave one of the two out, as they exclude each other
     advice of what: .*invalid choice => Take one of those that the message lists, or the release that knows this one
     advice of what: .*(?:expected one argument|expected at least) => Give the option its value, with = where it begins
     + with a dash
@@ -650,6 +670,16 @@ cause = Omniverse's registries, as far as they were read, have no {extension}, w
 remedy = Check that the registry can be reached (proxy, firewall, once more later), delete its cache
     (~/.local/share/ov, ~/.cache/ov), and use the release whose extensions exist for aarch64.
 source = isaac-sim/IsaacSim#732
+
+[omniverse-extension-platform]
+keys = (incompatible: platform)
+pattern =
+    \[(?P<extension2>[\w.]+)-[^\]\n]*\] \(incompatible: platform\)
+cause = The extension {extension} of Omniverse exists only for other machines (lx64, wx64), not for Linux on aarch64
+    (la64).
+remedy = Do without the extension that needs it (an x86-64 machine can do that step), or look for a release of Isaac
+    Sim whose registry has a build of it for la64.
+source = isaac-sim/IsaacSim#567
 
 [nvml-no-memory]
 keys =
