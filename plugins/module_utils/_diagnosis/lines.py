@@ -241,7 +241,7 @@ ERROR_KEYS = tuple(
     for key in (
         "rror:", "rror :", "rror[", "rror!", "rror response", "nvcc error", "CMake Error", "CUDA error", "MemoryError",
         "fatal:", "fatal ", "atal error", "FATAL", "CRITICAL", "E: ", "undefined reference", "cannot ", "Cannot ",
-        "ould not ", "nable to", "ot found", "not supported", "nsupported", "*** ", "Exception", "ssertion",
+        "ould not ", "nable to", "ot found", "not support", "nsupported", "*** ", "Exception", "ssertion",
         "Segmentation fault", "core dumped", "Aborted", "Killed", "enied", "refused", "imed out", "mismatch",
         "terminate called", "ninja: ", "memory exhausted", "unbound variable", "final link failed", "not recognized",
         "curl: (", "NCCL WARN", "Xid", "BUG: ", "Uncorrectable", "panic", "Oops", "level=error", "level=fatal",
@@ -251,7 +251,7 @@ ERROR_KEYS = tuple(
         "imeout ", "killing", 'tatusCode":', "[rank", "free(): ", "too quickly", "rror,", "rror -", "Value error,",
         "failed", "rror loading", "rror=", "err=", 'rror":', 'err":', "rrors detected", "ound: NO", "Err:",
         "o such file", "esource busy", "put/output error", "ot permitted", "nrecognized ", "nknown option",
-        "nknown flag", "lready exists", "-E- ",
+        "nknown flag", "lready exists", "-E- ", "Error ",
     )
 )  # fmt: skip
 # Lines that a tool itself marks as an error.
@@ -270,7 +270,7 @@ _PERHAPS = re.compile(
     r": not found$|command not found|Permission denied|unbound variable$|[Ee]xec format error|no matching manifest"
     r"|UCX +ERROR|[Uu]n(?:caught|handled) exception|\"statusCode\": ?50\d|marked dead"
     r"|\b(?:Fail - |FAIL\b(?![:= ]*0)|(?:worker|process|[Ee]ngine) died\b)"
-    r"|^(?:curl: \(\d+\)|\s*\u00d7 |npm (?:ERR!|error) |Err:\d+ |\W*(?:ERROR|error|FAIL(?:ED)?)\b(?!-)|\[[EC] \d"
+    r"|^(?:curl: \(\d+\)|\s*\u00d7 |Error (?:\w+ing|while|in|at|from|during) |npm (?:ERR!|error) |Err:\d+ |\W*(?:ERROR|error|FAIL(?:ED)?)\b(?!-)|\[[EC] \d"
     r"|.{0,60}?[\[<(](?:ERROR|FATAL|CRITICAL)[\])>]|(?:free|malloc|realloc)\w*\(\)|corrupted |double free )"
 )
 # Words that also occur in harmless lines: such a line counts as an error only at the end of a log without other errors.

@@ -354,6 +354,19 @@ remedy = Install runc (apt install runc, or the package containerd.io, which bri
     name its path in /etc/nvidia-container-runtime/config.toml (runtimes = ["/usr/bin/runc"]).
 source = domesticatedviking/TextyMcSpeechy#47
 
+[io-uring-refused]
+keys = io_uring
+pattern =
+    io_uring[^\n]{0,80}?(?P<why>Operation not permitted|Permission denied|Function not implemented|EPERM|ENOSYS
+    +|Cannot allocate memory)
+values =
+    advice of why: Cannot => Raise the limit of locked memory (ulimit -l; --ulimit memlock=-1 of a container)
+    advice of why: . => Start the container with --security-opt seccomp=unconfined (or a profile that allows io_uring),
+    + set kernel.io_uring_disabled=0 where sysctl shows another value, or switch that function of the program off
+cause = The program may not use io_uring ({why}): Docker's filter of system calls forbids it, or the kernel has it off.
+remedy = {advice}.
+source = https://docs.docker.com/engine/security/seccomp/
+
 [seccomp-filter-refused]
 keys = error adding seccomp filter rule for syscall
 pattern = error adding seccomp filter rule for syscall (?P<call>\w+): permission denied

@@ -368,6 +368,15 @@ remedy = Turn the host fully off and on; if it comes back, check temperature, po
     ask the vendor.
 source = NVIDIA/NVSentinel#155
 
+[driver-newer-than-firmware]
+keys = secure boot partition timed out
+pattern = (SEC2 secure boot partition timed out)
+cause = The GPU's secure start does not end ({found}): on DGX OS mostly a driver that apt brought is newer than the
+    host's firmware of the last system update goes with, a pair that nvidia-spark-ota-check calls torn.
+remedy = Run the update in DGX Dashboard to its end (again, if it says done), shut down and unplug the power for a
+    minute; or go back to the driver of that update and hold it (apt-mark hold). Later take drivers by the dashboard.
+source = https://docs.nvidia.com/dgx/dgx-spark/release-notes.html
+
 [gpu-firmware-timeout]
 keys =
     Idling display engine timed out

@@ -23,6 +23,12 @@ pattern =
 cause =
 remedy =
 
+[log-shows-sudo-path]
+keys = sudo:
+pattern = sudo: [^\s:]+: (?P<log_sudo>command not found)
+cause =
+remedy =
+
 [log-shows-old-ptxas]
 keys = ptxas does not support CC
 pattern = (?P<log_old_ptxas>ptxas does not support CC \d+\.\d)

@@ -98,6 +98,8 @@ keys = error:
 pattern = ^[ \t]*(\S+?(?::\d+(?::\d+)?:|\(\d+\):) (?:fatal )?error: [^\n]+)
 unless = : (?:Permission denied|Operation not permitted)
 values =
+    advice of found: \S*/?(?:cutlass|cute)/ => The line is in the source's copy of CUTLASS, which is mostly older than
+    + this CUDA or compiler: take a newer release of the source (git submodule update --init), or the CUDA that it names
     advice of found: \S*(?:/cccl/|/thrust/|/cub/|/libcudacxx/|/cuda/std/) => The line is in NVIDIA's own headers
     + (Thrust,
     + CUB, libcu++): mostly two releases of them are mixed, a copy in the source (third_party) and the toolkit's. Let
@@ -247,8 +249,12 @@ pattern =
     No rule to make target '([^'\n]+)'
     INSTALL cannot find\s+'([^'\n]+)'
 uncertain = yes
+values =
+    advice of found: \S*/pip-(?:install|req)-\S+ => Install the package from its git repository (pip install
+    + --no-build-isolation git+URL@TAG): the source archive of the index lacks the file. Else use the complete source
+    advice of found: . => Use the complete source
 cause = The build needs the file {found}, which does not exist and which no rule makes.
-remedy = Use the complete source, with submodules and files that an ignore list may have excluded; if the file existed
+remedy = {advice}, with submodules and files that an ignore list may have excluded; if the file existed
     when CMake ran, build in an empty directory (rebuild=true of a unit).
 
 [process-limit]
@@ -497,7 +503,8 @@ values =
     advice of found: . => Activate the environment into which it was installed (its bin, or
     + ~/.local/bin, on PATH), or install the package that has it (apt-file search bin/NAME)
 cause = {found} is called, and is not on the PATH.
-remedy = {advice}[; the log names the image {log_image}: where this ran in it, the image must have it].
+remedy = {advice}[; the log names the image {log_image}: where this ran in it, the image must have it][; sudo does not
+    use your PATH ({log_sudo}): where your account has the program, run sudo "$(command -v {found})"].
 
 [model-architecture-unknown]
 keys =

@@ -178,11 +178,27 @@ cause = kubeadm or kubelet does not start on this host: {why}.
 remedy = {advice}.
 source = containerd/containerd#8032
 
+[k8s-cgroup-of-container]
+keys =
+    cgroup (v2)
+    cannot enter cgroupv2
+    [kubepods] doesn't exist
+pattern =
+    ailed to find (\w+ cgroup) \(v2\)
+    (cannot enter cgroupv2) '/sys/fs/cgroup
+    root container \[(kubepods)\] doesn't exist
+cause = Kubernetes in a container (k3s, kind, OpenShell's gateway) does not get its own control groups ({found}) on a
+    host with version 2 alone, as DGX OS is.
+remedy = Start that container with the host's groups (docker run --cgroupns=host --privileged; in
+    /etc/docker/daemon.json "default-cgroupns-mode": "host", then restart Docker), or take a newer release of what
+    starts it; outside of a container systemd must manage them (Delegate=yes).
+source = NVIDIA/OpenShell#374
+
 [k8s-memory-cgroup]
 keys =
     Failed to find memory cgroup
     failed to find memory cgroup
-pattern = ailed to find (memory cgroup)
+pattern = ailed to find (memory cgroup)(?! \(v2)
 cause = The kernel was started without the control group for memory ({found}), which Kubernetes needs.
 remedy = Add cgroup_enable=memory cgroup_memory=1 to the kernel's command line (on a Jetson APPEND in
     /boot/extlinux/extlinux.conf), and reboot.

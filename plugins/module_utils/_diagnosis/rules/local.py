@@ -419,6 +419,14 @@ cause = CTranslate2 is to compute in {type} on a device that cannot, mostly the 
 remedy = Set compute_type="int8" (or "float32") with device="cpu"; for the GPU build CTranslate2 with -DWITH_CUDA=ON.
 source = OpenNMT/CTranslate2#1908
 
+[nvenc-driver-too-old]
+keys = required nvenc API version
+pattern = does not support the required nvenc API version. Required: (?P<required>[\d.]+) Found: (?P<have>[\d.]+)
+cause = This FFmpeg was built for NVENC {required}, and the driver has {have}: the driver is older.
+remedy = Take an FFmpeg that was built with headers of the driver's version (the distribution's package; of your own
+    build the tag n{have}* of nv-codec-headers), or update DGX OS with its driver.
+source = https://github.com/FFmpeg/nv-codec-headers
+
 [gstreamer-element-missing]
 keys =
     erroneous pipeline: no element

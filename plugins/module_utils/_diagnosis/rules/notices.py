@@ -569,8 +569,25 @@ remedy = See where with coredumpctl info {program}.
 keys = Host name conflict, retrying with
 pattern = Host name conflict, retrying with ([\w-]+)
 notice = yes
-cause = Another host of this network has the same name, so that mDNS calls this one {found}.
-remedy = Give each its own (sudo hostnamectl set-hostname NAME), since scripts that use NAME.local reach the other.
+values =
+    why of found: .*-\d{2,}$ => the host hears itself on other interfaces (Docker's bridges and veth), and counts on
+    why of found: . => another host of this network has the same name
+    advice of found: .*-\d{2,}$ => Name the one interface in /etc/avahi/avahi-daemon.conf (allow-interfaces=, without
+    + wildcards, which deny-interfaces does not take either), and restart avahi-daemon
+    advice of found: . => Give each its own (sudo hostnamectl set-hostname NAME), since scripts that use NAME.local
+    + reach the other
+cause = mDNS calls this host {found}: {why}.
+remedy = {advice}.
+
+[journal-unclean]
+keys = corrupted or uncleanly shut down
+pattern = File (\S+) corrupted or uncleanly shut down
+notice = yes
+cause = The host did not shut down before this start: it lost power, froze or was reset (the journal starts a new file;
+    the old one stays readable).
+remedy = Read the end of the start before (journalctl -b -1 -e): where it just stops, without Out of memory, panic or
+    Xid, it was the power, heat or a full memory: lower the GPU's clock (sudo nvidia-smi -lgc 300,2100), leave more
+    memory free, swap off, and run the vendor's diagnosis.
 
 [time-server-silent]
 keys = systemd-timesyncd

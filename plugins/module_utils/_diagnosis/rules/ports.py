@@ -42,6 +42,20 @@ remedy = Use a version of the source for CUDA 13 (a cudaMemLocation in the place
     with its parameters first), or build with CUDA 12.9.
 source = NVIDIA/stdexec#1619
 
+[torch-headers-differ]
+keys =
+    has no member
+    is not a member of
+pattern =
+    error: (?:class|struct|namespace) '(?P<scope1>(?:torch|at|c10|caffe2)(?:::\w+)*)(?:<[^\n']*>)?' has no
+    + member(?: named)? '(?P<name1>\w+)'
+    error: '(?P<name2>\w+)' is not a member of '(?P<scope2>(?:torch|at|c10|caffe2)(?:::\w+)*)'
+cause = The PyTorch that this is compiled against has no {name} in {scope}: the source is for another release of it,
+    mostly a newer one.
+remedy = Install the PyTorch that the source's release pins (its pyproject.toml or requirements; of an image take the
+    base image with it), or check out the release of the source for the installed one, and build in an empty directory.
+source = vllm-project/vllm#31740
+
 [cooperative-groups-member]
 keys = namespace "cooperative_groups" has no member
 pattern = namespace 'cooperative_groups' has no member '(\w+)'

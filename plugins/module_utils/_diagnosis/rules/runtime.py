@@ -270,7 +270,13 @@ keys =
     error 300
     error 2
     failure 2
+    cuMem
+    cuModule
+    cuLaunch
+    cuStream
 pattern =
+    \bcu(?:Mem|Module|Launch|Stream)\w+(?:\(\))?[ ,:]+(?:failed[ ,:]+)?(?:with |returned
+    + )?(?:status|error|code|rc)?[ :=]+(?P<number2>1|2|100|101|201|209|222|400|700|719|801)$
     (?i:\bcu(?:da)?\w*|\bdriver|\bGPU)\b[^\n]{0,60}?(?:[Ee]rror|[Ff]ailure|ERROR)(?: code)?[: =]+\(?(?P<number>2|34
     +|35|46
     +|98|10[01]|209|222|30[04]|500|700|719|80[1-4]|999)\b(?![.\d:/-])
@@ -279,6 +285,8 @@ unless =
     + supported|driver combination|not ready|not permitted|out of memory|unspecified|no kernel image|insufficient
     +|cudnn|CUDNN|NCCL|nccl
 values =
+    what of number: 1$ => a call got a value that it does not take
+    what of number: (201|400)$ => what the call names belongs to another context, or is gone
     what of number: 2$ => the memory ran out
     what of number: 34$ => the stub of libcuda was loaded in the place of the driver's library
     what of number: 35$ => the driver is older than the CUDA of the program, or is not seen
@@ -296,6 +304,8 @@ values =
     what of number: 803$ => libcuda and the kernel's driver are of different versions
     what of number: 804$ => the compatibility libraries of a container do not work on this GPU
     what of number: 999$ => the driver could not be initialised
+    advice of number: (1|201|400)$ => Take a release of the program that knows this model and its quantization, or
+    + another form of the model: the call is the program's own
     advice of number: 2$ => Leave more memory free (on a GB10 it is the host's: end programs, drop the page cache)
     advice of number: (34|35|803|804)$ => Compare the CUDA that nvidia-smi shows with the program's, start a container
     + with --gpus all and without /usr/local/cuda/compat or stubs on LD_LIBRARY_PATH, take an image for that CUDA, or

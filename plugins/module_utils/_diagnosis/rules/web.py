@@ -263,6 +263,32 @@ remedy = See on the host that curl -I https://update.code.visualstudio.com works
     32-bit system.
 source = microsoft/vscode-remote-release#9677
 
+[websocket-closed]
+keys =
+    closed (1
+    code: 1006
+    code=1006
+    code 1006
+    close code 10
+pattern =
+    closed \((?P<code1>10(?:01|06|08|09|11|12|13))\b
+    (?:close )?code[:= ]+(?P<code2>10(?:06|08|09|11|12|13))\b
+values =
+    what of code: 1001 => the other side is going away
+    what of code: 1006 => the other side ended without a word: it crashed, was killed, or a proxy cut the connection
+    what of code: 1008 => the other side refuses it (a token, an origin or a policy)
+    what of code: 1009 => a message is larger than the other side takes
+    what of code: 1011 => the other side failed at the request
+    what of code: 101[23] => the other side restarts or is overloaded
+    advice of code: 1008 => Give it the right token, and allow the page's origin in the server's configuration
+    advice of code: 1009 => Raise the server's limit of a message, or send less at once
+    advice of code: . => Read that program's own log for the first error (its unit's journal, docker logs), see that it
+    + runs and listens at that address with the same kind (ws or wss), and allow upgrades in a proxy between
+uncertain = yes
+cause = A WebSocket was closed with {code}: {what}.
+remedy = {advice}.
+source = NVIDIA/NemoClaw#4616
+
 [jupyter-xsrf]
 keys = '_xsrf' argument missing
 pattern = ('_xsrf' argument missing)
