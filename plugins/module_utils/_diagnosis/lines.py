@@ -270,7 +270,8 @@ _PERHAPS = re.compile(
     r": not found$|command not found|Permission denied|unbound variable$|[Ee]xec format error|no matching manifest"
     r"|UCX +ERROR|[Uu]n(?:caught|handled) exception|\"statusCode\": ?50\d|marked dead"
     r"|\b(?:Fail - |FAIL\b(?![:= ]*0)|(?:worker|process|[Ee]ngine) died\b)"
-    r"|^(?:curl: \(\d+\)|\s*\u00d7 |Error (?:\w+ing|while|in|at|from|during) |npm (?:ERR!|error) |Err:\d+ |\W*(?:ERROR|error|FAIL(?:ED)?)\b(?!-)|\[[EC] \d"
+    r"|^(?:curl: \(\d+\)|\s*\u00d7 |Error (?:\w+ing|while|in|at|from|during) "
+    r"|npm (?:ERR!|error) |Err:\d+ |\W*(?:ERROR|error|FAIL(?:ED)?)\b(?!-)|\[[EC] \d"
     r"|.{0,60}?[\[<(](?:ERROR|FATAL|CRITICAL)[\])>]|(?:free|malloc|realloc)\w*\(\)|corrupted |double free )"
 )
 # Words that also occur in harmless lines: such a line counts as an error only at the end of a log without other errors.
