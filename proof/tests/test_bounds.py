@@ -10,10 +10,11 @@ SOURCES = Path(__file__).parents[1] / "src"
 MESSAGES = {
     "[1.0, 2.0]), tensor([1.0, 2.0]": "0 of the bound",
     "[inf, 2.0]), tensor([inf, 2.0]": "0 of the bound",
-    "[1.0, nan]), tensor([1.0, 2.0]": "The product (of four) has 1 of 2 values that are NaN.",
+    "[1.0, nan]), tensor([1.0, 2.0]": "The product (of four) has 1 of 2 values that are NaN: NaN instead of 2 at [1].",
     "[0.0, 0.0]), tensor([1.0, 2.0]": "The product (of four) is zero everywhere.",
-    "[1.0, 2.5]), tensor([1.0, 2.0]": "2.5 instead of 2",
+    "[1.0, 2.5]), tensor([1.0, 2.0]": "2.5 instead of 2 at [1], ",
     "[1.0, nan]), tensor([1.0, nan]": "itself are NaN",
+    "[1.0, 2.5]), tensor([[1.0]]": "has the shape (2,) instead of (1, 1).",
 }
 #: For each comparison, its ratio, the number of elements without a ratio and in total, and the message.
 MEASURES = {
@@ -34,6 +35,9 @@ MEASURES = {
     "cases.exactly('copy', tensor([1.0 + 1j]), tensor([1.0 + 2j]))": "4.19e+06 0 of 0; inf times",
     "cases.expect('an event', False, 'came early')": "0 1 of 1; inf times the bound (an event)",
     "cases.exactly('copy', tensor([1.0]), tensor([1.0, 2.0]))": "inf 0 of 0; inf times",
+    "cases.same('sign', tensor([-0.0]), tensor([0.0]), tensor([True]))": (
+        "0 1 of 1; inf times the bound (sign) The product (sign) has 1 of 1 values wrong: -0 instead of 0 is the sign"
+    ),
     # Errors that Winograd's method explains, and larger errors.
     "cases.compare('conv', tensor([10.0, 3.0004]), WHOLE, transformed('float32', WHOLE))": "right",
     "cases.compare('conv', tensor([10.0, 3.01]), WHOLE, transformed('float32', WHOLE))": "22.2 0 of 0; 22.2 times",

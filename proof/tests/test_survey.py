@@ -295,7 +295,7 @@ def test_full_run_tries_more_values(run: Runner, operator: str, condition: str, 
     between = OFF.format(name=operator, condition=condition, result=result)
     answers = [run("cpu.survey.float32", between=between, limits={"samples": samples}) for samples in (9, 20)]
     (status, _measured), (full, cause) = (answer["cpu.survey.float32"] for answer in answers)
-    assert status == "pass" and full == "fail" and cause.startswith(f"Off in float32: {operator}, {way} "), cause
+    assert status == "pass" and full == "fail" and cause.startswith(f"Off in float32: {operator}, {way}"), cause
 
 
 def test_operator_across_rows_is_not_compared_row_by_row(run: Runner) -> None:
@@ -351,6 +351,37 @@ def test_known_defect_of_torch_warns_and_names_it(healthy: Environment) -> None:
     )
     # In the verdict's sentence, this text comes after "proven; ".
     assert remark == f"wrong{cause[len('Wrong') : -1]}"
+
+
+def test_wrong_result_names_a_number_and_its_position(healthy: Environment) -> None:
+    """This covers all kinds of numbers that are not merely off by some units."""
+    program = """
+import torch
+from sparkforge_proof.checks.survey import rounding, variants
+nan, inf, tensor = float("nan"), float("inf"), torch.tensor
+for made, exact in (
+    ([[1.0, nan], [nan, 4.0]], [[1.0, 2.0], [3.0, 4.0]]), ([1.0, 2.0], [1.0, inf]), ([1.0], [[1.0]]), (3, 4),
+    ([[True, False]], [[True, True]]), ([2**40 + 1], [2**40]),
+):
+    exact = tensor(exact).double() if torch.is_floating_point(tensor(exact)) else tensor(exact)
+    print(rounding.units(tensor(made), exact, torch.float32).how)
+exact = rounding.Computed([tensor([1]), tensor([5])], [], 0.0)
+made = rounding.Computed([tensor([1]), tensor([6])], [], 0.0)
+print(rounding.worst_errors(made, exact, lambda: exact, torch.float32)[0].how)
+for measure in (variants.lost_nan, variants.misplaced_nan, variants.misplaced_infinity, variants.misplaced_values):
+    print(measure([tensor([1.0, -inf, 2.0])], [tensor([1.0, inf, nan])]).how)
+"""
+    assert printed(healthy, program) == [
+        "2 of 4 values wrong: NaN instead of 2 at [0, 1]",
+        "1 of 2 values wrong: 2 instead of inf at [1]",
+        "the shape (1,) instead of (1, 1)",
+        "1 of 1 values wrong: 3 instead of 4",
+        "1 of 2 values wrong: False instead of True at [0, 1]",
+        "1 of 1 values wrong: 1099511627777 instead of 1099511627776 at [0]",
+        "1 of 1 values wrong: 6 instead of 5 at [0] of result 2",
+        *["1 of 3 values wrong: 2 instead of NaN at [2]"] * 3,
+        "2 of 3 values wrong: -inf instead of inf at [1]",
+    ]
 
 
 def test_nan_in_sparse_result_or_in_one_complex_part_is_right(healthy: Environment) -> None:

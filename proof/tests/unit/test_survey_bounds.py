@@ -12,7 +12,7 @@ from sparkforge_proof.checks.survey import (
     comparison as survey_operator,
     operator_bounds as bounds,
 )
-from sparkforge_proof.checks.survey.rounding import Misfits
+from sparkforge_proof.checks.survey.rounding import Misfits, misfit
 
 
 def test_bounds_default_to_the_format() -> None:
@@ -48,7 +48,9 @@ def test_left_out_cpu_attention_only_transposed() -> None:
         ({"erf, strided": [3.2e6, 0.0]}, 1e5, 0, 0, False),
         # The result has the counts of the operator with the most misfits, and the largest ratio of the others.
         ({"sort": [Misfits(1, 30, 64.0), 0.0], "erf": [0.0, Misfits(3, 9)], "i0": [48.0, 0.0]}, 2.0, 3, 9, False),
-        ({"mm": [math.inf, 0.0]}, math.inf, 0, 0, True),
+        ({"mm": [misfit("the shape"), 0.0]}, math.inf, 0, 0, True),
+        ({"mm": [max(misfit("the shape"), Misfits(3, 9)), 0.0]}, math.inf, 0, 0, True),
+        ({"mm": [max(Misfits(3, 9), misfit("the shape")), 0.0]}, math.inf, 0, 0, True),
         # An error of a function of one number counts beyond ten times its bound, but not that of its gradient.
         ({"_foreach_sinh": [352.0, 0.0]}, 11.0, 0, 0, True),
         ({"sinh": [288.0, 0.0]}, 9.0, 0, 0, False),
@@ -97,8 +99,7 @@ def test_elementary_operators(names: str, expected: bool) -> None:
     ("name", "value", "cause"),
     [
         ("mm, transposed", 4e6, "mm, transposed by 4e+06 units (bound 32)"),
-        ("mm, NaN", math.inf, "mm, NaN of the input is lost, or comes out where none belongs"),
-        ("mm", math.inf, "mm: a whole number, a NaN, an infinity or the shape differs"),
+        ("mm, NaN", Misfits(1, 9, 0.0, "1 of 9 values wrong"), "mm, NaN: 1 of 9 values wrong"),
     ],
 )
 def test_failure_describes_the_error(name: str, value: float, cause: str) -> None:

@@ -59,6 +59,22 @@ def as_bytes(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.detach().cpu().resolve_conj().resolve_neg().contiguous().reshape(-1).view(torch.uint8)
 
 
+def difference(
+    actual: torch.Tensor, expected: torch.Tensor, wrong: torch.Tensor, how: str = "wrong", worst: t.Any = None
+) -> str:
+    """Return how many values differ, and one of them: ``7 of 1030 values wrong: NaN instead of 3 at [0, 12]``.
+
+    :param wrong: marks the values that differ; the first of them is named, or that which ``worst`` marks.
+    """
+    if actual.shape != expected.shape:
+        return f"the shape {tuple(actual.shape)} instead of {tuple(expected.shape)}"
+    at = (wrong if worst is None else worst).nonzero()[0].tolist()
+    pair = [tensor.to_dense()[tuple(at)].item() for tensor in (actual, expected)]
+    texts = [str(value) if isinstance(value, int) else f"{value:.9g}".replace("nan", "NaN") for value in pair]
+    instead = f"{' instead of '.join(texts)}{' is the sign of a zero' * (pair == [0.0, 0.0])}{f' at {at}' * bool(at)}"
+    return f"{int(wrong.sum())} of {wrong.numel()} values {how}: {instead}"
+
+
 def around_powers(highest: int, lowest: int = 0) -> list[int]:
     """Return the powers of two from ``2**lowest`` to ``2**highest``, each with its two neighbours."""
     return sorted({2**power + offset for power in range(lowest, highest + 1) for offset in (-1, 0, 1)})
@@ -229,7 +245,7 @@ class Cases:
             actual = torch.view_as_real(actual.detach().to(torch.complex128).resolve_conj())
         result = actual.detach().to("cpu", torch.float64)
         if result.shape != expected.shape:
-            return self._note(case, math.inf, f"has the shape {tuple(result.shape)} instead of {tuple(expected.shape)}")
+            return self._note(case, math.inf, f"has {difference(result, expected, result)}")
         if result.numel() == 0 or torch.equal(result, expected):
             return self._note(case, 0.0, "", compared=result.numel())
         error = (result - expected).abs()
@@ -246,28 +262,23 @@ class Cases:
             scale = expected.abs() + expected.nan_to_num(0.0, 0.0, 0.0).abs().max()
             measured = torch.where(exact, 1 + error / (unit * scale), ratio)
         finite = torch.isfinite(measured)
-        worst = int(ratio.argmax())
-        value = float(ratio.flatten()[worst])
-        invalid = int((~torch.isfinite(result) & torch.isfinite(expected)).sum())
-        wrong = int((ratio > 1).sum())
+        value = float(ratio.max())
+        invalid = ~torch.isfinite(result) & torch.isfinite(expected)
+        wrong = ratio > 1
         undefined = int(torch.isnan(expected).sum())
         if undefined:
             # Our references never contain a NaN, so the code that computed this one is broken as well.
             problem = (
                 f"cannot be judged: {undefined} of {expected.numel()} values of the float64 reference itself are NaN"
             )
-        elif invalid:
-            nans = int(torch.isnan(result).sum())
-            kind = "NaN" if nans == invalid else "not finite"
-            problem = f"has {invalid} of {result.numel()} values that are {kind}"
-        elif wrong and not result.any():
+        elif bool(invalid.any()):
+            kind = "NaN" if torch.equal(invalid, result.isnan()) else "not finite"
+            problem = f"has {difference(result, expected, invalid, f'that are {kind}')}"
+        elif bool(wrong.any()) and not result.any():
             problem = "is zero everywhere"
         else:
-            problem = (
-                f"has {wrong} of {result.numel()} values off by more than rounding explains:"
-                f" {float(result.flatten()[worst]):.6g} instead of {float(expected.flatten()[worst]):.6g},"
-                f" {value:.3g} times the bound"
-            )
+            values = difference(result, expected, wrong, "off by more than rounding explains", ratio == value)
+            problem = f"has {values}, {value:.3g} times the bound"
         furthest = float(torch.where(finite, measured, torch.zeros_like(measured)).max())
         return self._note(case, value, problem, furthest, int((~finite).sum()), result.numel())
 
@@ -283,6 +294,13 @@ class Cases:
         """Record a condition, with the predicate of the sentence that reports its failure, such as ``is not done``."""
         self.count += 1
         self._note(case, 0.0 if is_right else math.inf, problem, 0.0, 0 if is_right else 1)
+
+    def same(
+        self, case: str, actual: torch.Tensor, expected: torch.Tensor, wrong: torch.Tensor, how: str = "wrong"
+    ) -> None:
+        """Record whether no value is marked as wrong; see :func:`difference`."""
+        is_wrong = bool(wrong.any())
+        self.expect(case, not is_wrong, f"has {difference(actual, expected, wrong, how)}" if is_wrong else "")
 
     def _note(
         self, case: str, value: float, problem: str, ratio: float | None = None, mismatched: int = 0, compared: int = 1

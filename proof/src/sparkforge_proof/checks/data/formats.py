@@ -138,7 +138,7 @@ def _compare_values(cases: Cases, case: str, actual: torch.Tensor, exact: torch.
     numbers = torch.where(nan.to(actual.device), 0.0, actual.double())
     cases.exactly(case, numbers, exact.masked_fill(nan, 0.0))
     signs = torch.signbit(numbers).cpu() == torch.signbit(exact.masked_fill(nan, 0.0))
-    cases.expect(f"{case}, signs", bool(signs.all()), f"has {int((~signs).sum())} wrong signs of zero")
+    cases.same(f"{case}, signs", numbers, exact.masked_fill(nan, 0.0), ~signs)
 
 
 def _convert(cases: Cases, case: str, source: torch.Tensor, exact: torch.Tensor, form: Format) -> None:
@@ -153,13 +153,8 @@ def _compare_patterns(cases: Cases, case: str, form: Format, actual: torch.Tenso
         table[patterns].abs() == table[torch.isfinite(table)].max() if form.special == "fn" else torch.zeros(1).bool()
     )
     is_right = torch.where(expected < 0, torch.isnan(table[patterns]) | saturated, patterns == expected)
-    worst = int((~is_right).nonzero()[0, 0]) if not bool(is_right.all()) else 0
-    nearest_value = float(table[expected[worst]]) if int(expected[worst]) >= 0 else math.nan
-    problem = (
-        f"has {int((~is_right).sum())} of {is_right.numel()} values that are not the nearest: "
-        f"{float(table[patterns[worst]]):.6g} instead of {nearest_value:.6g}"
-    )
-    cases.expect(case, bool(is_right.all()), problem)
+    values = torch.where(expected < 0, math.nan, table[expected.clamp_min(0)])
+    cases.same(case, table[patterns], values, ~is_right, "that are not the nearest")
 
 
 def _integers_and_floats(cases: Cases, context: Context) -> None:
@@ -236,10 +231,7 @@ def integers(context: Context) -> Measured:
 
 def _compare_integers(cases: Cases, case: str, actual: torch.Tensor, expected: torch.Tensor) -> None:
     """Compare integers exactly, including 64-bit integers, which float64 cannot represent."""
-    wrong = actual.detach().cpu() != expected
-    first = int(wrong.nonzero()[0, 0]) if bool(wrong.any()) else 0
-    problem = f"has {int(wrong.sum())} of {wrong.numel()} values wrong: {actual[first]} instead of {expected[first]}"
-    cases.expect(case, not bool(wrong.any()), problem)
+    cases.same(case, actual, expected, actual.detach().cpu() != expected)
 
 
 @check("formats.division", devices=("cuda", "cpu"), measured=SEEN_ARM)

@@ -338,11 +338,7 @@ def judge(
 
 
 def _describe(name: str, value: float, most: float) -> str:
-    if math.isfinite(value):
-        return f"{name} by {value:.3g} units (bound {most:g})"
-    if variants.WITH_NAN in name:
-        return f"{name} of the input is lost, or comes out where none belongs"
-    return f"{name}: a whole number, a NaN, an infinity or the shape differs"
+    return f"{name}: {value.how}" if isinstance(value, Misfits) else f"{name} by {value:.3g} units (bound {most:g})"
 
 
 @check("survey.float64", devices=("cuda",), seconds=120, steps=True, measured=H200S)

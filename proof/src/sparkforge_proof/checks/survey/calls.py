@@ -35,6 +35,7 @@ from .rounding import (
     in_float64,
     inputs,
     leaves,
+    misfit,
     one_line,
     shifted_reference,
     tensors,
@@ -266,7 +267,7 @@ def compare(
         return None
     if made is None or (errors := _errors(operator, row, made, exact, shifted, base)) is None:
         return None
-    outcome.note(label, errors if is_clean else (math.inf, 0.0))
+    outcome.note(label, errors if is_clean else (misfit("numbers between those of out= were written"), 0.0))
     if any(gradient is not None for gradient in made.gradients):
         outcome.backward.add(operator.name)
     operator.record(row, functools.partial(call, operator, laid, row))
@@ -292,11 +293,11 @@ def _errors(
         exact = _wrapped(operator, exact, made)
     if operator.has_equal_numbers(row) and operator.name == "argsort":
         is_right = variants.in_order(exact.sample.input, made.results[0], exact.results[0])
-        return 0.0 if is_right else math.inf, 0.0
+        return 0.0 if is_right else misfit("the indices do not sort the input"), 0.0
     if operator.has_equal_numbers(row) and RETURNS_INDICES.match(operator.name):
         is_pair = made.sample is not None and "pool" not in operator.name
         if is_pair and not variants.select(made.sample.input, made.results):
-            return math.inf, 0.0
+            return misfit("the values are not those at the indices"), 0.0
         made = Computed([*made.results[:1], *exact.results[1:]], [], 0.0)
     if values.startswith(variants.SUBNORMAL):
         draw_larger = functools.partial(numbers_of, operator, base, row, larger=GROWN)

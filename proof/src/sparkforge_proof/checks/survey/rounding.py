@@ -13,7 +13,7 @@ import math
 import random
 import typing as t
 
-from ..bounds import UNIT_ROUNDOFF, on_the_host, torch
+from ..bounds import UNIT_ROUNDOFF, difference, on_the_host, torch
 
 #: A gradient below this fraction of the upstream gradient is only rounding, so its error is divided by CANCELLED.
 VANISHING, CANCELLED = 1e-6, 1e4
@@ -27,30 +27,40 @@ ShiftedTensor = t.Callable[[], "torch.Tensor | None"]
 class Misfits(float):
     """An infinite error: some elements have a wrong NaN, infinity or integer. The more of them, the larger it is.
 
-    :ivar count: the number of such elements among the ``compared``.
-    :ivar other_error: the error of the other elements.
+    :ivar count: the number of such elements among the ``compared``; 0 if the result as a whole is wrong.
+    :ivar other_error: the error of the other elements; infinite if the result as a whole is wrong.
+    :ivar how: how the result differs: ``7 of 1030 values wrong: NaN instead of 3 at [0, 12]``.
     """
 
     count: int
     compared: int
     other_error: float
+    how: str
 
-    def __new__(cls, count: int, compared: int, other_error: float = 0.0) -> Misfits:
+    def __new__(cls, count: int, compared: int, other_error: float = 0.0, how: str = "") -> Misfits:
         made = super().__new__(cls, math.inf)
-        made.count, made.compared, made.other_error = count, compared, other_error
+        made.count, made.compared, made.other_error, made.how = count, compared, other_error, how
         return made
 
     def __gt__(self, other: float) -> bool:
-        return self.count > other.count if isinstance(other, Misfits) else super().__gt__(other)
+        if not isinstance(other, Misfits):
+            return super().__gt__(other)
+        return (self.other_error == math.inf, self.count) > (other.other_error == math.inf, other.count)
 
     def __truediv__(self, bound: float) -> Misfits:
-        return Misfits(self.count, self.compared, self.other_error / bound)
+        return Misfits(self.count, self.compared, self.other_error / bound, self.how)
 
 
-def misfits(wrong: torch.Tensor, other_error: float = 0.0) -> float:
+def misfit(how: str) -> Misfits:
+    """Return the error of a result that is wrong as a whole, such as one of another shape."""
+    return Misfits(0, 0, math.inf, how)
+
+
+def misfits(actual: torch.Tensor, expected: torch.Tensor, wrong: torch.Tensor, other_error: float = 0.0) -> float:
     """Return an infinite error if any element is wrong, or else ``other_error``."""
     count = int(wrong.sum())
-    return Misfits(count, wrong.numel(), other_error) if count else other_error
+    how = difference(actual, expected, wrong) if count else ""
+    return Misfits(count, wrong.numel(), other_error, how) if count else other_error
 
 
 @dataclasses.dataclass
@@ -121,7 +131,10 @@ def worst_errors(
     results, gradients = on_host[: len(made.results)], on_host[len(made.results) :]
     for number, (actual, expected) in enumerate(zip(results, exact.results)):
         near = functools.partial(_entry, lambda: shifted().results, number)
-        worst[0] = max(worst[0], units(actual, expected, dtype, scale, shifted=near))
+        error = units(actual, expected, dtype, scale, shifted=near)
+        if isinstance(error, Misfits) and len(results) > 1:
+            error.how = f"{error.how} of result {number + 1}"
+        worst[0] = max(worst[0], error)
     for number, (leaf, expected_gradient) in enumerate(zip(gradients, exact.gradients)):
         if leaf is not None and expected_gradient is not None:
             near = functools.partial(_entry, lambda: shifted().gradients, number)
@@ -293,7 +306,7 @@ def units(
     if expected.layout is not torch.strided:
         got, expected = got.to_dense(), expected.to_dense()
     if got.shape != expected.shape:
-        return math.inf
+        return misfit(difference(got, expected, got))
     if expected.numel() == 0:
         return 0.0
     if (small := _small(got, expected, dtype, scale)) is not None:
@@ -311,7 +324,7 @@ def units(
         )
     elif not expected.is_floating_point():
         # Skip an index that changes if the inputs change by one step, such as that of the larger of two close values.
-        return misfits((got.to(expected.dtype) != expected) & (near == expected))
+        return misfits(got, expected, (got.to(expected.dtype) != expected) & (near == expected))
     # Values beyond the format's range must be infinite, and no other value may be.
     got, expected, near = (tensor.to(torch.float64) for tensor in (got, expected, near))
     largest = torch.finfo(dtype).max
@@ -322,13 +335,13 @@ def units(
     wrong = ~finite & is_finite & (got.abs() < largest / 2)
     if not overflows:
         wrong |= finite & ~is_finite
-    got, expected = got[finite & is_finite], expected[finite & is_finite]
-    if expected.numel() == 0:
-        return misfits(wrong)
-    around = expected.abs() + max(float(expected.abs().max()), scale) + largest_move / spacing(dtype)
+    numbers, exact = got[finite & is_finite], expected[finite & is_finite]
+    if exact.numel() == 0:
+        return misfits(got, expected, wrong)
+    around = exact.abs() + max(float(exact.abs().max()), scale) + largest_move / spacing(dtype)
     # All values may be zero, or smaller than any number in the format.
     around = around.clamp_min(torch.finfo(dtype).tiny)
-    return misfits(wrong, float(((got - expected).abs() / (spacing(dtype) * around)).max()))
+    return misfits(got, expected, wrong, float(((numbers - exact).abs() / (spacing(dtype) * around)).max()))
 
 
 def _small(got: torch.Tensor, expected: torch.Tensor, dtype: torch.dtype, scale: float) -> float | None:

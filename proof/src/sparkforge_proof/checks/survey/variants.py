@@ -10,8 +10,8 @@ import platform
 import re
 import typing as t
 
-from ..bounds import on_the_host, torch
-from .rounding import inputs, misfits, tensors, transform
+from ..bounds import difference, on_the_host, torch
+from .rounding import inputs, misfit, misfits, tensors, transform
 
 #: The names of ways to call an operator.
 STRIDED, TRANSPOSED, PERMUTED, IN_PLACE, OUT = "strided", "transposed", "permuted", "in place", "out="
@@ -339,7 +339,7 @@ def lost_nan(made: t.Sequence[torch.Tensor], exact: t.Sequence[torch.Tensor]) ->
     worst = 0.0
     for actual, expected in zip(made, exact):
         if is_float(expected) and not (is_float(actual) and bool(actual.isnan().any())):
-            worst = max(worst, misfits(expected.isnan()))
+            worst = max(worst, misfits(actual, expected, expected.isnan()))
     return worst
 
 
@@ -352,9 +352,9 @@ def misplaced_nan(made: t.Sequence[torch.Tensor], exact: t.Sequence[torch.Tensor
     for actual, expected in zip(made, exact):
         if is_float(expected) and is_float(actual):
             if actual.shape != expected.shape:
-                return math.inf
+                return misfit(difference(actual, expected, actual))
             beyond = expected.isfinite() & (expected.abs() > torch.finfo(actual.dtype).max)
-            worst = max(worst, misfits(~beyond & (actual.isnan() != expected.isnan())))
+            worst = max(worst, misfits(actual, expected, ~beyond & (actual.isnan() != expected.isnan())))
     return worst
 
 
@@ -366,7 +366,8 @@ def misplaced_infinity(made: t.Sequence[torch.Tensor], exact: t.Sequence[torch.T
             expected, actual = (torch.view_as_real(x.resolve_conj()) for x in (expected, actual))
         if is_float(expected) and is_float(actual):
             large = expected.abs() > torch.finfo(actual.dtype).max
-            worst = max(worst, misfits((expected.isinf() & (actual != expected)) | (actual.isinf() & ~large)))
+            wrong = (expected.isinf() & (actual != expected)) | (actual.isinf() & ~large)
+            worst = max(worst, misfits(actual, expected, wrong))
     return worst
 
 
@@ -380,8 +381,9 @@ def misplaced_values(made: t.Sequence[torch.Tensor], exact: t.Sequence[torch.Ten
     worst = 0.0
     for actual, expected in zip(made, exact):
         if actual.shape != expected.shape:
-            return math.inf
-        worst = max(worst, misfits(actual.to(expected.dtype).nan_to_num(7.0) != expected.nan_to_num(7.0)))
+            return misfit(difference(actual, expected, actual))
+        wrong = actual.to(expected.dtype).nan_to_num(7.0) != expected.nan_to_num(7.0)
+        worst = max(worst, misfits(actual, expected, wrong))
     return worst
 
 
