@@ -35,6 +35,13 @@ AXES: dict[str, list[t.Any]] = {
     "batch": [1, 2, 3],
 }
 
+#: The values of the first two layers instead: a depthwise one, and a wide one whose kernel is a single number. Volumes
+#: are wide only by the first values.
+FIRST: list[dict[str, list[t.Any]]] = [
+    {"groups": ["depthwise"], "channels": [5, 8, 12, 19]},
+    {"groups": ["1"], "channels": [16, 24, 33], "kernel": [1], "stride": [2, 3], "padding": [0]},
+]
+
 #: The dimensions of the layers that are drawn for each check, and their numbers.
 DRAWN = {"conv2d": ((2, 6),), "conv1d_3d": ((1, 4), (3, 4)), "transposed": ((2, 6), (1, 3), (3, 3))}
 
@@ -235,20 +242,17 @@ def drawn_layers(context: Context, dimensions: int, count: int, transposed: bool
     columns = {axis: chance.sample(values, len(values)) * count for axis, values in AXES.items()}
     layers = []
     for number in range(count):
-        row = {axis: column[number] for axis, column in columns.items()}
-        if number == 0:
-            row.update(groups="depthwise", channels=chance.choice((5, 8, 12, 19)))
-        elif number == 1:
-            wide, narrow = chance.choice((16, 24, 33)) if dimensions < 3 else 16, row["filters"]
-            row.update(groups="1", channels=narrow if transposed else wide, filters=wide if transposed else narrow)
-            row.update(stride=chance.choice((2, 3)) if dimensions < 3 else 2, padding=0)
+        row, is_wide = {axis: column[number] for axis, column in columns.items()}, number == 1
+        for axis, values in FIRST[number].items() if number < len(FIRST) else ():
+            row[axis] = chance.choice(values[:1] if is_wide and dimensions > 2 else values)
+        if is_wide and transposed:
+            row["channels"], row["filters"] = row["filters"], row["channels"]
         is_depthwise = row["groups"] == "depthwise"
         groups = row["channels"] if is_depthwise else int(row["groups"])
         channels = row["channels"] if is_depthwise else row["channels"] * groups
         widest = 3 if dimensions > 2 else 6
-        kernel = tuple(min(row["kernel"] + chance.randint(0, 1), widest) for _each in range(dimensions))
-        kernel = (1,) * dimensions if number == 1 else kernel
-        if max(kernel) == 1 and number != 1:
+        kernel = tuple(min(row["kernel"] + chance.randint(0, not is_wide), widest) for _each in range(dimensions))
+        if max(kernel) == 1 and not is_wide:
             # With few channels, last in memory, torch 2.13 on a CPU writes beyond the gradient of the inputs.
             row["stride"] = 1
         dilation, smallest = row["dilation"], {1: 17, 2: 13, 3: 5}[dimensions]
