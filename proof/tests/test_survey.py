@@ -685,16 +685,21 @@ print(bool((x.view(torch.int16)[x.isnan()] > 0).all()), int(x.isnan().sum()))
 
 
 def test_expressions_that_compilers_get_wrong_are_left_out(healthy: Environment) -> None:
-    """Shifts past the width on GPUs, custom operators on a part of a tensor of any shape, stacked columns on CPUs."""
+    """Custom operators on a part of a tensor of any shape, those without a gradient, and stacked columns on CPUs."""
     program = """
 from sparkforge_proof.checks.survey import compositions, panels
 def has(name, text, turn, on_cpu):
     return any(text in each.name for each in panels.programs(name, panels.PANELS[name].forms[0], turn, False, on_cpu))
-print(has("whole numbers", "left_shift", 1, True), has("whole numbers", "left_shift", 1, False))
 print(has("states", "scale_", 8, True), has("states", "scale_", 7, True))
-print([text for text in compositions.TABLES["joins"] if "stack" in text and panels.TRANSPOSING.search(text)])
+draw = compositions.draw
+compositions.draw = lambda *arguments: drawn.extend(draw(*arguments)) or [[], [], []]
+for together, on_cpu in ((True, True), (False, True), (False, False)):
+    drawn = []
+    for turn in range(1, 60):
+        panels.programs("compositions", "float32", turn, together, on_cpu)
+    print(*(text in str(drawn) for text in ("scale_", "torch.stack([a, b, x], -1)")))
 """
-    assert printed(healthy, program) == ["True False", "True False", "['torch.stack([a, b, x], -1)']"]
+    assert printed(healthy, program) == ["True False", "False False", "True False", "True True"]
 
 
 def test_expressions_do_not_depend_on_the_device(healthy: Environment) -> None:

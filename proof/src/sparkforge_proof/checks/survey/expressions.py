@@ -108,10 +108,10 @@ def _functions() -> dict[str, t.Any]:
         return t.cast("torch.Tensor", custom.scaled(patterns.short().view(dtype), 1)).view(1, 1, 300, 301)
 
     def shifted(dtype: torch.dtype, x: torch.Tensor, y: torch.Tensor, factor: int = 0) -> list[torch.Tensor]:
-        """Return integers shifted by less than their width, or by so many times more."""
+        """Return integers shifted by less than their width, or by so many times more, or always more."""
         a, b = small(dtype, x, y)
         b = b.abs() * factor if factor else b.abs() % 8
-        return [a << b, a >> b, 1 << b]
+        return [a << b, a >> b, 1 << b, *([torch.bitwise_left_shift(a.long(), 66)] if factor else [])]
 
     def subnormal(x: torch.Tensor) -> list[torch.Tensor]:
         """Return results of subnormal numbers, times powers of two that make them normal."""

@@ -23,8 +23,8 @@ TABLES = resources.tables("checks/survey/panels.txt")
 TRANSPOSING = re.compile(r"\.t\(\)|\.mT|permute|channels_last|transpose|stack\(.*, -1\)")
 #: A custom operator that changes a part of a tensor. Code for any shape changes its beginning instead (pytorch#198068).
 OF_A_PART = re.compile(r"scale_\(x\[")
-#: Shifts by more than the width, of which Triton's compiler may make any number.
-PAST_WIDTH = re.compile(r"bitwise_left_shift")
+#: A custom operator that changes its argument, which has no gradient.
+CHANGING = re.compile(r"scale_")
 #: The shapes of inputs; a table that is compiled for any shape gets two of them that follow each other.
 ROWS = ((5, 37), (17, 66), (3, 1030), (33, 19), (9, 129), (4, 257), (65, 16))
 LONG = ((5, 40_003), (67, 1031), (40_003, 5), (300, 301))
@@ -128,24 +128,24 @@ def programs(name: str, form: str, turn: int, together: bool, on_cpu: bool) -> l
     """Return the programs of a table: each line, or all lines together, without those that are known to fail.
 
     :param turn: selects the dimension of reductions; of every seventh, the programs are compiled for any shape.
-    :param on_cpu: whether to leave out expressions of ``TRANSPOSING`` in tables with reductions, not ``PAST_WIDTH``.
+    :param on_cpu: whether to leave out expressions of ``TRANSPOSING`` in tables with reductions.
     """
-    kind = PANELS[name]
-    if kind is PANELS["compositions"]:
-        return _drawn(form, turn, together, on_cpu)
+    kind, is_drawn = PANELS[name], name == "compositions"
+    patterns = [TRANSPOSING] if on_cpu and kind.shapes is not MATRICES and name != "copies" else []
+    patterns += [OF_A_PART] if turn % len(TURNS) == 0 else []
+    patterns += [CHANGING] if is_drawn and together else []
+    avoided = re.compile("|".join(pattern.pattern for pattern in patterns) or "$^")
+    if is_drawn:
+        return _drawn(form, turn, together, avoided)
     lines = re.sub(r"\bD\b", str(-(turn // 2 % 2)), kind.table.strip()).splitlines()
     parts = [re.split(r";\s*", line) for line in (["; ".join(lines)] if together or kind.changes else lines)]
-    avoided = [PAST_WIDTH] if not on_cpu else [TRANSPOSING] if kind.shapes is not MATRICES and name != "copies" else []
-    avoided += [OF_A_PART] if turn % len(TURNS) == 0 else []
-    parts = [[text for text in texts if not any(each.search(text) for each in avoided)] for texts in parts]
+    parts = [[text for text in texts if not avoided.search(text)] for texts in parts]
     return [Program(f"{name} {number} in {form}", kind, texts) for number, texts in enumerate(parts) if texts]
 
 
-def _drawn(form: str, turn: int, together: bool, on_cpu: bool) -> list[Program]:
+def _drawn(form: str, turn: int, together: bool, avoided: re.Pattern[str]) -> list[Program]:
     """Return the programs that are drawn for a turn; those with gradients as one."""
-    # A custom operator that changes its argument has no gradient.
-    avoided = [*(["scale_"] if together else []), *([TRANSPOSING.pattern] if on_cpu else [])]
-    draws = compositions.draw(f"{turn} {form}", together, re.compile("|".join(avoided) or "$^"))
+    draws = compositions.draw(f"{turn} {form}", together, avoided)
     exact = Panel("", exact=True)
     kinds = (PANELS["compositions"], exact, dataclasses.replace(exact, changes=True))
     made: list[Program] = []
