@@ -42,12 +42,7 @@ print(json.dumps(found))
 
 
 def judged(
-    healthy: Environment,
-    tmp_path: Path,
-    calls: dict[str, Any],
-    faults: dict[str, Any],
-    more: str = "",
-    **job: Any,
+    healthy: Environment, tmp_path: Path, calls: dict[str, Any], faults: dict[str, Any], more: str = "", **job: Any
 ) -> Any:
     variables = {**os.environ, "PYTHONPATH": f"{CHECKOUT / '.collections'}:{CHECKOUT}:{CHECKOUT / 'proof/src'}"}
     arguments = json.dumps({"calls": calls, "faults": faults, "job": job})

@@ -236,7 +236,7 @@ def _compare_integers(cases: Cases, case: str, actual: torch.Tensor, expected: t
 
 @check("formats.division", devices=("cuda", "cpu"), measured=SEEN_ARM)
 def division(context: Context) -> Measured:
-    """Compare quotients with float64; the survey covers their roundings, remainders and other arithmetic.
+    """Compare quotients, their roundings and remainders with float64 and Python; the survey has no large quotients.
 
     float64 represents the quotient of two float32 numbers with far more bits than float32, so it is the reference. A
     result that is rounded once is off by u. Dividing by a scalar multiplies by its inverse, which adds 2 u.
@@ -254,13 +254,27 @@ def division(context: Context) -> Measured:
         dividend, divisor = a.to(context.device), b.to(context.device)
         tiny = UNDERFLOW[name]
 
-        def compare(case: str, actual: torch.Tensor, exact: torch.Tensor, units: float) -> None:
-            inside = exact.abs() < torch.finfo(dtype).max  # noqa: B023
-            actual, exact = actual[inside.to(actual.device)], exact[inside]
-            cases.compare(f"{case}, {name}", actual, exact, units * unit * exact.abs() + 2 * tiny)  # noqa: B023
+        def compare(
+            case: str, actual: torch.Tensor, exact: torch.Tensor, units: float, inside: t.Any = True, more: t.Any = 0.0
+        ) -> None:
+            inside = inside & (exact.abs() < torch.finfo(dtype).max)  # noqa: B023
+            bound = units * unit * exact.abs() + 2 * tiny + more  # noqa: B023
+            cases.compare(f"{case}, {name}", actual.cpu()[inside], exact[inside], bound[inside])  # noqa: B023
 
         compare("quotient", dividend / divisor, x / y, 1.0 + 2**-10)
         compare("reciprocal", divisor.reciprocal(), 1 / y, 3.0)
         compare("quotient by 3", dividend / 3, x / 3, 3.0)
         compare("3 by it", 3 / divisor, 3 / y, 4.0)
+        floor, left, rest = (
+            torch.tensor(list(map(function, x.tolist(), y.tolist())), dtype=torch.float64)
+            for function in (operator.floordiv, math.fmod, operator.mod)
+        )
+        # 16-bit operators round each step, so large quotients are not exact, and one may round to the next integer.
+        holds, quotient = floor.abs() < (1 if name == "float32" else 2**-4) / unit, x / y
+        compare("floor_divide", dividend // divisor, floor, 0.0, holds)
+        compare("rounded down", torch.div(dividend, divisor, rounding_mode="floor"), floor, 0.0, holds)
+        holds &= (quotient - quotient.round()).abs() > 4 * unit * quotient.abs()
+        compare("truncated", torch.div(dividend, divisor, rounding_mode="trunc"), quotient.trunc(), 0.0, holds)
+        compare("fmod", torch.fmod(dividend, divisor), left, 0.0)
+        compare("remainder", torch.remainder(dividend, divisor), rest, 0.0, more=unit * y.abs())
     return cases.result()

@@ -58,6 +58,9 @@ def sparse(context: Context) -> Measured:
                     ),
                     ("abs", lambda x: x.abs().to_dense(), exact.abs()),
                     ("relu", lambda x: x.relu().to_dense(), exact.relu()),
+                    ("twice", lambda x: (x * 2).to_dense(), exact * 2),
+                    ("negative", lambda x: (-x).to_dense(), -exact),
+                    ("clone", lambda x: x.clone().to_dense(), exact),
                     (
                         "from the left",
                         lambda x: torch.ones(2, x.shape[0], device=device) @ x,
@@ -270,12 +273,7 @@ def _compare_tables(cases: Cases, context: Context) -> None:
 
 
 def _compare_four_bits(
-    cases: Cases,
-    context: Context,
-    x: torch.Tensor,
-    generator: torch.Generator,
-    outputs: int,
-    shape: str,
+    cases: Cases, context: Context, x: torch.Tensor, generator: torch.Generator, outputs: int, shape: str
 ) -> None:
     """Compare products with 4-bit weights, with a scale and a zero point per group, that torch packs for the device."""
     device, aten, inner = context.device, torch.ops.aten, x.shape[1]
