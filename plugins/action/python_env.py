@@ -80,8 +80,7 @@ class ActionModule(OnHost):
                     actual = hashlib.file_digest(stream, "sha256").hexdigest()
             except (AnsibleError, OSError):
                 raise SparkforgeError(
-                    f"The wheel {path} is not on the controller.",
-                    "Give the path of an existing file.",
+                    f"The wheel {path} is not on the controller.", "Give the path of an existing file."
                 ) from None
             pin = str(item.get("sha256") or actual).lower() if isinstance(item, dict) else actual
             if pin != actual:

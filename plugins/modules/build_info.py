@@ -77,10 +77,7 @@ from ..module_utils._unit import progress, receipt
 
 def main() -> None:
     module = AnsibleModule(
-        argument_spec={
-            "root": {"type": "path", "default": "/opt/sparkforge"},
-            "name": {"type": "str"},
-        },
+        argument_spec={"root": {"type": "path", "default": "/opt/sparkforge"}, "name": {"type": "str"}},
         supports_check_mode=True,
     )
 

@@ -37,10 +37,7 @@ def test_the_forecast_of_two_hosts_changes_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("setting", "message"),
-    [
-        ("forecast_ledger=/nowhere", "/nowhere is not"),
-        ('{"forecast_accept": ["kernel-8"]}', "kernel-8, which is"),
-    ],
+    [("forecast_ledger=/nowhere", "/nowhere is not"), ('{"forecast_accept": ["kernel-8"]}', "kernel-8, which is")],
 )
 def test_an_invalid_setting_is_one_error(tmp_path: Path, setting: str, message: str) -> None:
     code, output = forecast(tmp_path, "-l", "spark01", "-e", setting)

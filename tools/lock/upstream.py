@@ -89,11 +89,7 @@ def resolve_archives(
                     f" {pins[platform]} in {url}, but the stack pins {pinned}.",
                     "Find out who changed the archive before you install anything: published archives do not change.",
                 )
-        resolved[archive["component"]] = {
-            "release": archive["release"],
-            "version": archive["version"],
-            "sha256": pins,
-        }
+        resolved[archive["component"]] = {"release": archive["release"], "version": archive["version"], "sha256": pins}
     return resolved
 
 

@@ -30,8 +30,7 @@ def read_line(line: str) -> Requirement:
     pin = split(line)
     if f"{pin.written}=={pin.version}" != pin.pin or len(pin.hashes) != 1:
         raise SparkforgeError(
-            f"The lock's line {line!r} is not name==version with one sha256.",
-            "Renew the lock with playbooks/lock.yml.",
+            f"The lock's line {line!r} is not name==version with one sha256.", "Renew the lock with playbooks/lock.yml."
         )
     return parse_requirement(line)
 
@@ -46,8 +45,7 @@ def needs_of(stack: t.Mapping[str, t.Any], machines: t.Sequence[str], extensions
     if unknown or not machines:
         machines_text, others = ", ".join(stack["machines"]), ", ".join(unknown) or "nothing"
         raise SparkforgeError(
-            f"The stack {stack['name']} is for {machines_text}, not for {others}.",
-            "Correct mirror_machines.",
+            f"The stack {stack['name']} is for {machines_text}, not for {others}.", "Correct mirror_machines."
         )
     built = stack["method"] == "build"
     names = [*CORE_UNITS, *(stack["extensions"] if extensions is None else extensions)] if built else []

@@ -106,8 +106,7 @@ class LocalRepository:
     def _require_trust(self) -> None:
         if self._url is None:
             raise SparkforgeError(
-                f"The local repository {self._name} {self._version} is not installed, and no URL is set.",
-                "Give url.",
+                f"The local repository {self._name} {self._version} is not installed, and no URL is set.", "Give url."
             )
         if self._sha256 is None:
             raise SparkforgeError(

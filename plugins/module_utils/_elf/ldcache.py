@@ -42,8 +42,7 @@ def parse_cache(data: bytes) -> list[CacheEntry]:
         ]
     except (struct.error, ValueError, IndexError) as error:
         raise SparkforgeError(
-            f"/etc/ld.so.cache is damaged or of an unknown format: {error}.",
-            "Run ldconfig as root to rebuild it.",
+            f"/etc/ld.so.cache is damaged or of an unknown format: {error}.", "Run ldconfig as root to rebuild it."
         ) from error
 
 

@@ -192,12 +192,7 @@ def is_transient(error: BaseException) -> bool:
 
 
 def fetch_bytes(
-    url: str,
-    *,
-    limit: int = DOCUMENT_LIMIT,
-    timeout: float = 60.0,
-    retries: int = 3,
-    html: bool = False,
+    url: str, *, limit: int = DOCUMENT_LIMIT, timeout: float = 60.0, retries: int = 3, html: bool = False
 ) -> bytes:
     """Download a small document (a manifest, a key, an index) and return its bytes.
 

@@ -64,8 +64,7 @@ def user_error(url: str, error: Exception, timeout: float, setting: str) -> Exce
         )
     if "Tunnel connection failed" in text:
         return SparkforgeError(
-            f"The proxy {via or 'in use'} refused to connect to {name}: {text.rstrip('.')}.",
-            PROXY_REMEDY,
+            f"The proxy {via or 'in use'} refused to connect to {name}: {text.rstrip('.')}.", PROXY_REMEDY
         )
     if isinstance(reason, socket.gaierror):
         host = urllib.parse.urlsplit(via or url).hostname

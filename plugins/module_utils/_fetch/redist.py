@@ -157,8 +157,7 @@ class RedistArchives:
         current = _plan.current_path(self.prefix, component)
         if os.path.lexists(current) and not os.path.islink(current):
             raise SparkforgeError(
-                f"{current} is not a symlink and was not made by sparkforge.",
-                "Move it out of the way and run again.",
+                f"{current} is not a symlink and was not made by sparkforge.", "Move it out of the way and run again."
             )
         if receipt is None:
             return "not installed"

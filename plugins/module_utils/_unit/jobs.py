@@ -165,8 +165,7 @@ def memory(host: Host | None = None, service: str = "") -> Memory:
     values = dict(re.findall(r"^(\w+): +(\d+) kB$", host.read("/proc/meminfo") or "", re.MULTILINE))
     if "MemTotal" not in values or "MemAvailable" not in values:
         raise SparkforgeError(
-            "/proc/meminfo does not show the amount of memory.",
-            "Mount /proc where the build runs, or set jobs.",
+            "/proc/meminfo does not show the amount of memory.", "Mount /proc where the build runs, or set jobs."
         )
     total, available = int(values["MemTotal"]) // 1024, int(values["MemAvailable"]) // 1024
     limited = None
@@ -270,10 +269,7 @@ def oom_kills(host: Host | None = None) -> int | None:
 
 
 def killed_for_memory(
-    log_tail: str,
-    oom_kills_before: int | None,
-    oom_kills_after: int | None,
-    status: int | None = None,
+    log_tail: str, oom_kills_before: int | None, oom_kills_after: int | None, status: int | None = None
 ) -> bool:
     """Tell whether a build failed because memory ran out.
 

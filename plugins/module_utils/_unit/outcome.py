@@ -46,10 +46,7 @@ def poll(directory: str, seen: t.Mapping[str, t.Any] | None) -> dict[str, t.Any]
 
 
 def observe(
-    paths: model.Paths,
-    account: accounts.Account,
-    seen: t.Mapping[str, t.Any] | None,
-    warnings: list[str],
+    paths: model.Paths, account: accounts.Account, seen: t.Mapping[str, t.Any] | None, warnings: list[str]
 ) -> dict[str, t.Any]:
     """Return the progress of the build, when it has changed, or its result.
 

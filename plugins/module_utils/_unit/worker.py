@@ -112,7 +112,7 @@ def main(directory: str) -> int:
             SparkforgeError(
                 f"The build failed at {error.filename or directory}: {error.strerror or error}{free_text}.",
                 "Free space on that file system and run again, which resumes." if full else "Correct it and run again.",
-            ),
+            )
         )
         return 1
     except SystemExit:

@@ -223,11 +223,7 @@ class Store:
         return latest if latest and _content(latest) == _content(new) else new, latest
 
     def _diff(
-        self,
-        manifest: Manifest,
-        old: Manifest | None,
-        builds: t.Mapping[keep.Key, keep.Build],
-        rule: keep.Rule,
+        self, manifest: Manifest, old: Manifest | None, builds: t.Mapping[keep.Key, keep.Build], rule: keep.Rule
     ) -> list[dict[str, str]]:
         removed = {build.key for build in rule.goes}
         texts = [digests.text_of(version) if version else "" for version in (old, manifest)]

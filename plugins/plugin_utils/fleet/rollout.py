@@ -82,10 +82,7 @@ def _listed(entries: t.Sequence[str]) -> str:
 
 
 def stop(
-    hosts: t.Sequence[str],
-    hostvars: t.Mapping[str, t.Any],
-    alive: t.Collection[str],
-    max_fail_percentage: t.Any = 0,
+    hosts: t.Sequence[str], hostvars: t.Mapping[str, t.Any], alive: t.Collection[str], max_fail_percentage: t.Any = 0
 ) -> str:
     """Return why no further wave may start, or ''."""
     allowed, running = percentage(max_fail_percentage), set(alive)

@@ -149,8 +149,7 @@ def profile_facts(name: str, definition: t.Mapping[str, t.Any], where: SearchPat
     missing = sorted(key for key in required if key not in merged[name])
     if missing:
         raise SparkforgeError(
-            f"The profile {name} of the stack lacks {', '.join(missing)}.",
-            f"Add them; {README} describes every key.",
+            f"The profile {name} of the stack lacks {', '.join(missing)}.", f"Add them; {README} describes every key."
         )
     return {"name": name, "required_checks": [], "speed_floors": {}, **merged[name]}
 
@@ -176,8 +175,7 @@ def _with_lock(archive: Archive, lock: Lock, lock_path: str | None, name: str, *
                 )
     if not pinned and required:
         raise SparkforgeError(
-            f"No sha256 is known for {archive['component']} {archive['version']} of the stack {name}.",
-            relock(name),
+            f"No sha256 is known for {archive['component']} {archive['version']} of the stack {name}.", relock(name)
         )
     return {**archive, "variant": archive.get("variant") or "", "sha256": dict(sorted(pinned.items()))}
 

@@ -32,8 +32,7 @@ class Query(t.NamedTuple):
             start = content[:200].lstrip().lower()
             kind = "an HTML page" if start.startswith((b"<!doctype", b"<html", b"<head", b"<?xml")) else "not JSON"
             raise SparkforgeError(
-                f"{where} is {kind}.",
-                "Check which server answers there: this looks like a proxy or a login page.",
+                f"{where} is {kind}.", "Check which server answers there: this looks like a proxy or a login page."
             ) from error
         return self.check(manifest, where)
 

@@ -12,25 +12,12 @@ import typing as t
 from . import coverage
 
 # Statuses and reasons of a report, re-exported for the checks.
+# isort: off
 from ._shared.module_utils._core.verdict import (
-    ABSENT as ABSENT,
-    BUSY as BUSY,
-    CRASH as CRASH,
-    FAIL as FAIL,
-    FULL as FULL,
-    KNOWN as KNOWN,
-    MEMORY as MEMORY,
-    MISMATCH as MISMATCH,
-    PASS as PASS,
-    REFUSED as REFUSED,
-    SKIP as SKIP,
-    SLOW as SLOW,
-    TIMEOUT as TIMEOUT,
-    UNANSWERED as UNANSWERED,
-    UNJUDGED as UNJUDGED,
-    WARN as WARN,
-    WRONG as WRONG,
-)
+    ABSENT as ABSENT, BUSY as BUSY, CRASH as CRASH, FAIL as FAIL, FULL as FULL, KNOWN as KNOWN, MEMORY as MEMORY,
+    MISMATCH as MISMATCH, PASS as PASS, REFUSED as REFUSED, SKIP as SKIP, SLOW as SLOW, TIMEOUT as TIMEOUT,
+    UNANSWERED as UNANSWERED, UNJUDGED as UNJUDGED, WARN as WARN, WRONG as WRONG,
+)  # fmt: skip
 
 if t.TYPE_CHECKING:
     import torch

@@ -6,18 +6,11 @@ import collections
 import fnmatch
 import typing as t
 
+# isort: off
 from ._shared.module_utils._core.verdict import (
-    FORMAT as FORMAT,
-    PACKAGES as PACKAGES,
-    PROVEN as PROVEN,
-    UNPROVEN as UNPROVEN,
-    changed as changed,
-    drift as drift,
-    is_right_on_the_gpu as is_right_on_the_gpu,
-    remark as remark,
-    summary as summary,
-    wrong as wrong,
-)
+    FORMAT as FORMAT, PACKAGES as PACKAGES, PROVEN as PROVEN, UNPROVEN as UNPROVEN, changed as changed, drift as drift,
+    is_right_on_the_gpu as is_right_on_the_gpu, remark as remark, summary as summary, wrong as wrong,
+)  # fmt: skip
 from .check import BUSY, FAIL, PASS, SKIP, SLOW, TIMEOUT, UNANSWERED, UNJUDGED, WARN, WRONG, Definition, Result
 
 #: Rows about the host's GPU.

@@ -198,9 +198,4 @@ class Against(Numbers):
         failure = Failure(WRONG, f"{cause}, by a factor of {times:.2g}.", remedy, measured, times / OTHER_FORMAT)
         if times > OTHER_FORMAT:
             raise failure
-        return Measured(
-            measured,
-            f"{usual:g} times",
-            times / usual,
-            warning=failure if times > usual else None,
-        )
+        return Measured(measured, f"{usual:g} times", times / usual, warning=failure if times > usual else None)

@@ -12,18 +12,7 @@ import random
 import typing as t
 
 from ..._shared.module_utils._core import versions
-from ...check import (
-    ABSENT,
-    H200_BUILT,
-    H200S,
-    SEEN_GRID,
-    Context,
-    Failed,
-    Measured,
-    Skipped,
-    Unanswered,
-    check,
-)
+from ...check import ABSENT, H200_BUILT, H200S, SEEN_GRID, Context, Failed, Measured, Skipped, Unanswered, check
 from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, allow_tf32, functional, gradients, one_thread, torch
 from ..stack import companions
 from ..stack.architectures import list_for

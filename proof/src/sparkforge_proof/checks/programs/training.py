@@ -49,11 +49,7 @@ class Curve(t.NamedTuple):
 
 
 def _train(
-    network: t.Any,
-    batches: t.Sequence[Batch],
-    recipe: Recipe,
-    device: str,
-    perturbation: _Perturbation | None = None,
+    network: t.Any, batches: t.Sequence[Batch], recipe: Recipe, device: str, perturbation: _Perturbation | None = None
 ) -> Curve:
     """Train a copy of a network and return its losses and weights.
 

@@ -23,19 +23,7 @@ from concurrent.futures import ThreadPoolExecutor
 from unittest import mock
 
 from ..._shared.module_utils._core import versions
-from ...check import (
-    ABSENT,
-    CRASH,
-    H200S,
-    SEEN_GRID,
-    Context,
-    Failed,
-    Measured,
-    Skipped,
-    Unanswered,
-    check,
-    compilers,
-)
+from ...check import ABSENT, CRASH, H200S, SEEN_GRID, Context, Failed, Measured, Skipped, Unanswered, check, compilers
 from ..bounds import allow_tf32, torch
 from . import comparison, operator_bounds, variants
 from .comparison import NotOffered, Survey, name_of
@@ -264,11 +252,7 @@ def _operators_of_today(seed: int, form: str) -> set[str]:
 
 
 def judge(
-    context: Context,
-    outcome: Survey,
-    allowed: t.Mapping[str, tuple[float, float]],
-    form: str,
-    remedy: str = REMEDY,
+    context: Context, outcome: Survey, allowed: t.Mapping[str, tuple[float, float]], form: str, remedy: str = REMEDY
 ) -> Measured:
     """Compare the errors of a run with their bounds.
 

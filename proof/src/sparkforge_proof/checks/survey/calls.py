@@ -13,35 +13,16 @@ import typing as t
 
 from ..bounds import another_stream, on_the_host, threads, torch
 from . import operator_bounds, variants
+
+# isort: off
 from .conditions import (
-    DRAWN,
-    ONE_GRADIENT,
-    PLAIN,
-    POSITIONS,
-    RETURNS_INDICES,
-    Exact,
-    Operator,
-    numbers_of,
-    position_factor,
-    resized_samples,
-    summing_factor,
-)
+    DRAWN, ONE_GRADIENT, PLAIN, POSITIONS, RETURNS_INDICES, Exact, Operator, numbers_of, position_factor,
+    resized_samples, summing_factor,
+)  # fmt: skip
 from .rounding import (
-    VANISHING,
-    Computed,
-    Shifted,
-    compute,
-    copy_changed,
-    in_float64,
-    inputs,
-    leaves,
-    misfit,
-    one_line,
-    shifted_reference,
-    tensors,
-    transform,
-    worst_errors,
-)
+    VANISHING, Computed, Shifted, compute, copy_changed, in_float64, inputs, leaves, misfit, one_line,
+    shifted_reference, tensors, transform, worst_errors,
+)  # fmt: skip
 
 #: Factors on the bound for subnormal results, and on the inputs to show whether results are proportional to them.
 FLUSHED, GROWN = 16.0, 2.0**20
@@ -218,11 +199,7 @@ def compare_row(outcome: t.Any, operator: Operator, row: dict[str, str]) -> dict
 
 
 def compare(
-    outcome: t.Any,
-    operator: Operator,
-    sample: t.Any,
-    row: dict[str, str],
-    replaces: bool = False,
+    outcome: t.Any, operator: Operator, sample: t.Any, row: dict[str, str], replaces: bool = False
 ) -> dict[str, str] | None:
     """Compare an operator's results under a row's conditions with the reference, and record the errors.
 
