@@ -68,34 +68,22 @@ MANY_CORES = 8
 #: lanes end by its time limit; the others are balanced by ``core_seconds`` on an H200, at most 35 for each except the
 #: tables of compiled programs, which take up to 60.
 LANES = {
-    "cuDNN": ("attention.cudnn",),
-    "attention": ("attention.",),
+    "cuDNN": ("attention.cudnn",), "attention": ("attention.",),
     "compiled attention": ("compilation.attention", "compilation.compositions"),
-    "compiled tables": ("compilation.panels",),
-    "survey in float32": ("survey.float32",),
+    "compiled tables": ("compilation.panels",), "survey in float32": ("survey.float32",),
     "survey in float64": ("survey.float64", "survey.optimizers", "survey.pairs_integers"),
     "survey in complex64": ("survey.complex64", "survey.pairs_complex64", "survey.modules"),
     "survey in bfloat16": ("survey.bfloat16", "survey.pairs_bfloat16"),
-    "survey in float16": ("survey.float16", "survey.pairs_float"),
-    "sequences": ("training.transformer",),
-    "optimisers": ("training.",),
-    "sizes": ("sizes.",),
-    "many rows": ("sizes.many",),
-    "random numbers": ("chance.",),
-    "streams": ("streams.",),
-    "movement": ("movement.", "companions."),
-    "formats": ("formats.",),
-    "layouts": ("layouts.", "triton.", "collectives."),
-    "transforms": ("algebra.fft",),
-    "algebra": ("algebra.",),
-    "fast ways": ("fastpaths.",),
-    "training on the host": ("cpu.training.",),
-    "survey on the host": ("cpu.survey.float32",),
-    "pairs on the host": ("cpu.survey.",),
+    "survey in float16": ("survey.float16", "survey.pairs_float"), "sequences": ("training.transformer",),
+    "optimisers": ("training.",), "sizes": ("sizes.",), "many rows": ("sizes.many",), "random numbers": ("chance.",),
+    "streams": ("streams.",), "movement": ("movement.", "companions."), "formats": ("formats.",),
+    "layouts": ("layouts.", "triton.", "collectives."), "transforms": ("algebra.fft",), "algebra": ("algebra.",),
+    "fast ways": ("fastpaths.",), "training on the host": ("cpu.training.",),
+    "survey on the host": ("cpu.survey.float32",), "pairs on the host": ("cpu.survey.",),
     "sizes on the host": ("cpu.sizes.",),
     "algebra on the host": ("cpu.algebra.", "cpu.chance.", "cpu.movement.", "cpu.fastpaths."),
     "formats on the host": ("cpu.formats.", "cpu.layouts."),
-}
+}  # fmt: skip
 #: The additional lanes on a host with few cores.
 FEW_LANES = {"attention": ("attention.",)}
 

@@ -317,10 +317,6 @@ def explain(argv: t.Sequence[str]) -> int:
 
 
 COMMANDS: dict[str, t.Callable[[t.Sequence[str]], int]] = {
-    "inspect": inspect,
-    "endpoint": endpoint,
-    "explain": explain,
-    "call": lambda argv: answer(calls.CALLS[argv[0]]),
-    "changed": changed.main,
-    "scheduled": scheduled.main,
-}
+    "inspect": inspect, "endpoint": endpoint, "explain": explain, "call": lambda argv: answer(calls.CALLS[argv[0]]),
+    "changed": changed.main, "scheduled": scheduled.main,
+}  # fmt: skip

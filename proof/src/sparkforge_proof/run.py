@@ -96,27 +96,15 @@ class Proof:
         if outcome == verdict.UNPROVEN and not self.check_mode:
             self.notices += [verdict.missing_notice(results, family) for family in verdict.missing(results, families)]
         report: dict[str, t.Any] = {
-            "format": verdict.FORMAT,
-            "stack": self.reference.get("stack"),
-            "method": self.reference.get("method"),
-            "lock": self.reference.get("lock_id"),
-            "environment_id": self._environment_id(),
-            "profile": self.profile.get("name"),
-            "gpu_required": self.gpu_required,
-            "check_mode": self.check_mode,
-            "selected": selected,
-            "verdict": outcome,
-            "scope": verdict.scope(results),
-            "summary": verdict.summary(result.status for result in results),
-            "started": started,
-            "seconds": round(time.monotonic() - began, 1),
-            "core_seconds": round(sum(os.times()[:4]) - used, 1),
-            **observed,
-            "software": software,
-            "checks": [result.as_row() for result in results],
-            "notices": self._notices(unselected),
-            "resolved": self.host.resolved,
-        }
+            "format": verdict.FORMAT, "stack": self.reference.get("stack"), "method": self.reference.get("method"),
+            "lock": self.reference.get("lock_id"), "environment_id": self._environment_id(),
+            "profile": self.profile.get("name"), "gpu_required": self.gpu_required, "check_mode": self.check_mode,
+            "selected": selected, "verdict": outcome, "scope": verdict.scope(results),
+            "summary": verdict.summary(result.status for result in results), "started": started,
+            "seconds": round(time.monotonic() - began, 1), "core_seconds": round(sum(os.times()[:4]) - used, 1),
+            **observed, "software": software, "checks": [result.as_row() for result in results],
+            "notices": self._notices(unselected), "resolved": self.host.resolved,
+        }  # fmt: skip
         report["drift"] = verdict.drift(self.history.last(), report)
         if self.history.directory and not self.check_mode:
             self.history.remember(report)

@@ -16,16 +16,10 @@ from ._shared.module_utils._host import gpu
 
 #: The bits in nvidia-smi's ``clocks_event_reasons.active``, which are NVML's ``nvmlClocksEventReasons``.
 REASONS = {
-    0x1: "idle",
-    0x2: "clocks set by the administrator",
-    0x4: "software power cap",
-    0x8: "hardware slowdown",
-    0x10: "sync boost",
-    0x20: "software thermal slowdown",
-    0x40: "hardware thermal slowdown",
-    0x80: "hardware power brake",
-    0x100: "display clocks",
-}
+    0x1: "idle", 0x2: "clocks set by the administrator", 0x4: "software power cap", 0x8: "hardware slowdown",
+    0x10: "sync boost", 0x20: "software thermal slowdown", 0x40: "hardware thermal slowdown",
+    0x80: "hardware power brake", 0x100: "display clocks",
+}  # fmt: skip
 
 _QUERY = "clocks.sm,clocks.max.sm,power.draw,power.limit,utilization.gpu,clocks_event_reasons.active"
 _FORMAT = "--format=csv,noheader,nounits"

@@ -26,24 +26,14 @@ except ModuleNotFoundError:
 #: The unit roundoff by format. TensorFloat-32 has a significand of 11 bits, like float16 (NVIDIA's A100 whitepaper).
 #: NVIDIA does not document that the conversion to TF32 rounds to nearest, so twice the roundoff is allowed.
 UNIT_ROUNDOFF: dict[str, float] = {
-    "float64": 2.0**-53,
-    "float32": 2.0**-24,
-    "tf32": 2.0**-10,
-    "float16": 2.0**-11,
-    "bfloat16": 2.0**-8,
-    "float8_e4m3fn": 2.0**-4,
-    "float8_e5m2": 2.0**-3,
-    "float4_e2m1fn_x2": 2.0**-2,
-}
+    "float64": 2.0**-53, "float32": 2.0**-24, "tf32": 2.0**-10, "float16": 2.0**-11, "bfloat16": 2.0**-8,
+    "float8_e4m3fn": 2.0**-4, "float8_e5m2": 2.0**-3, "float4_e2m1fn_x2": 2.0**-2,
+}  # fmt: skip
 
 #: Half the smallest subnormal number, by format.
 UNDERFLOW: dict[str, float] = {
-    "float64": 2.0**-1075,
-    "float32": 2.0**-150,
-    "tf32": 2.0**-137,
-    "float16": 2.0**-25,
-    "bfloat16": 2.0**-134,
-}
+    "float64": 2.0**-1075, "float32": 2.0**-150, "tf32": 2.0**-137, "float16": 2.0**-25, "bfloat16": 2.0**-134,
+}  # fmt: skip
 
 #: Tensors with at most this many elements are copied together.
 JOINED_ELEMENTS = 1 << 16

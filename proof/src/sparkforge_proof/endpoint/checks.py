@@ -56,21 +56,15 @@ class Checks(Numbers):
     def rows(self) -> list[tuple[str, bool, t.Callable[[], Measured]]]:
         """Return the name of each check, whether it compares numbers, and its function."""
         return [
-            *self.deterministic_rows(),
-            ("endpoint.draws", True, lambda: self.draws(1.0)),
-            ("endpoint.seed", False, self.seed),
-            ("endpoint.temperature", True, lambda: self.draws(0.5)),
+            *self.deterministic_rows(), ("endpoint.draws", True, lambda: self.draws(1.0)),
+            ("endpoint.seed", False, self.seed), ("endpoint.temperature", True, lambda: self.draws(0.5)),
             ("endpoint.logprobs", False, lambda: self.options(*CHANGING)),
             ("endpoint.top_k", False, lambda: self.options("top_k")),
-            ("endpoint.top_p", False, lambda: self.options("top_p")),
-            ("endpoint.logit_bias", False, self.logit_bias),
-            ("endpoint.end", False, self.end),
-            ("endpoint.max_tokens", False, self.max_tokens),
-            ("endpoint.stop", False, self.stop),
-            ("endpoint.stream", False, self.stream),
-            ("endpoint.tokenizer", False, self.tokenizer),
-            ("endpoint.template", True, self.template),
-        ]
+            ("endpoint.top_p", False, lambda: self.options("top_p")), ("endpoint.logit_bias", False, self.logit_bias),
+            ("endpoint.end", False, self.end), ("endpoint.max_tokens", False, self.max_tokens),
+            ("endpoint.stop", False, self.stop), ("endpoint.stream", False, self.stream),
+            ("endpoint.tokenizer", False, self.tokenizer), ("endpoint.template", True, self.template),
+        ]  # fmt: skip
 
     def _require_repeatable(self) -> None:
         if self.draws_at_zero:

@@ -228,17 +228,10 @@ def _report(
     failed = [row for row in results if row.status == FAIL]
     compared = any(row.name in COMPARED and row.status == PASS for row in results)
     return {
-        "kind": "endpoint",
-        "verdict": "fail" if failed else "proven" if compared else "unproven",
-        "url": arguments.url,
-        "served": served,
-        "model": os.path.abspath(arguments.model) if arguments.model else "",
-        "against": arguments.against,
-        "format": form,
-        "seed": arguments.seed,
-        "host": socket.gethostname(),
-        "written": phrases.now(),
-        "seconds": round(seconds, 1),
+        "kind": "endpoint", "verdict": "fail" if failed else "proven" if compared else "unproven", "url": arguments.url,
+        "served": served, "model": os.path.abspath(arguments.model) if arguments.model else "",
+        "against": arguments.against, "format": form, "seed": arguments.seed, "host": socket.gethostname(),
+        "written": phrases.now(), "seconds": round(seconds, 1),
         "summary": {status: sum(row.status == status for row in results) for status in (PASS, WARN, FAIL, SKIP)},
         "checks": [row.as_row() for row in results],
-    }
+    }  # fmt: skip

@@ -64,12 +64,10 @@ class Numbers:
     def deterministic_rows(self) -> list[tuple[str, bool, t.Callable[[], Measured]]]:
         """Return the checks that do not draw tokens at random; see ``Checks.rows``."""
         return [
-            ("endpoint.prompt", True, self.prompt),
-            ("endpoint.completion", True, self.completion),
-            ("endpoint.batch", True, self.batch),
-            ("endpoint.cache", True, self.cache),
+            ("endpoint.prompt", True, self.prompt), ("endpoint.completion", True, self.completion),
+            ("endpoint.batch", True, self.batch), ("endpoint.cache", True, self.cache),
             ("endpoint.greedy", False, self.greedy),
-        ]
+        ]  # fmt: skip
 
     def lengths(self) -> Measured:
         """Require that an answer that the length ended has max_tokens tokens."""

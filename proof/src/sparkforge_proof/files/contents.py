@@ -225,41 +225,24 @@ def _contents(
         own = file.symbols or symbols.Symbols()
         exports |= own.exports
         families |= own.families
-        libraries.append(
-            {
-                "path": shown,
-                "machine": file.machine_name,
-                "soname": file.soname or os.path.basename(shown),
-                "needed": list(file.needed),
-                "cubins": sorted(code.cubins),
-                "ptx": sorted(code.ptx),
-                "lacking": [],
-                "undefined": [
-                    row for row in own.undefined if not _OF_THE_HOST.match(row[1]) and symbols.family(row[0].encode())
-                ],
-                "versions": _newest(own.versions),
-                "guards": messages.guards,
-                "release": messages.release,
-            }
-        )
+        of_others = [row for row in own.undefined if not _OF_THE_HOST.match(row[1])]
+        libraries.append({
+            "path": shown, "machine": file.machine_name, "soname": file.soname or os.path.basename(shown),
+            "needed": list(file.needed), "cubins": sorted(code.cubins), "ptx": sorted(code.ptx), "lacking": [],
+            "undefined": [row for row in of_others if symbols.family(row[0].encode())],
+            "versions": _newest(own.versions), "guards": messages.guards, "release": messages.release,
+        })  # fmt: skip
     for library in libraries:
         library["undefined"] = [row for row in library["undefined"] if symbols.checksum(row[0]) not in exports]
     endings = [path.rpartition(".")[2] for path in paths]
     return {
-        "name": name,
-        "version": version,
-        "file": "",
-        "site": "",
-        "requires": requires,
+        "name": name, "version": version, "file": "", "site": "", "requires": requires,
         "files": sum(".dist-info/" not in path for path in paths),
-        "sources": sum(path.endswith(_SOURCES) for path in paths),
-        "libraries": libraries,
-        "damaged": damaged,
+        "sources": sum(path.endswith(_SOURCES) for path in paths), "libraries": libraries, "damaged": damaged,
         "exports": base64.b64encode(array.array("I", sorted(exports)).tobytes()).decode(),
-        "families": sorted(families),
+        "families": sorted(families), "without_symbols": unreadable,
         "unread": {ending: endings.count(ending) for ending in _UNREAD if ending in endings},
-        "without_symbols": unreadable,
-    }
+    }  # fmt: skip
 
 
 def _newest(versions_of: t.Iterable[tuple[str, str]]) -> dict[str, str]:

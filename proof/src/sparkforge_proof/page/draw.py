@@ -23,17 +23,9 @@ Report = dict[str, t.Any]
 DETAILED = 50
 
 _UNITS = {
-    "tflops": "TFLOP/s",
-    "tops": "TOP/s",
-    "gb_per_s": "GB/s",
-    "gib_per_s": "GiB/s",
-    "mb_per_s": "MB/s",
-    "mhz": "MHz",
-    "watts": "W",
-    "percent": "%",
-    "us": "µs",
-    "ms": "ms",
-}
+    "tflops": "TFLOP/s", "tops": "TOP/s", "gb_per_s": "GB/s", "gib_per_s": "GiB/s", "mb_per_s": "MB/s", "mhz": "MHz",
+    "watts": "W", "percent": "%", "us": "µs", "ms": "ms",
+}  # fmt: skip
 
 
 def host_page(report: Report) -> str:

@@ -25,15 +25,9 @@ TRANSFORM = 2.0**10
 
 #: The values from which layers are drawn. Channels and filters are those of each group.
 AXES: dict[str, list[t.Any]] = {
-    "channels": [1, 3, 8, 19],
-    "filters": [1, 2, 5, 8],
-    "groups": ["1", "2", "depthwise"],
-    "kernel": [1, 2, 3, 5],
-    "stride": [1, 2, 3],
-    "padding": [0, 1, 2],
-    "dilation": [1, 2],
-    "batch": [1, 2, 3],
-}
+    "channels": [1, 3, 8, 19], "filters": [1, 2, 5, 8], "groups": ["1", "2", "depthwise"], "kernel": [1, 2, 3, 5],
+    "stride": [1, 2, 3], "padding": [0, 1, 2], "dilation": [1, 2], "batch": [1, 2, 3],
+}  # fmt: skip
 
 #: The values of the first two layers instead: a depthwise one, and a wide one whose kernel is a single number. Volumes
 #: are wide only by the first values.

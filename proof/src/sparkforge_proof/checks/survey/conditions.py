@@ -449,10 +449,9 @@ def _resize(
     """
     before, after, only = sizes
     unchanged = {id(tensor) for tensor in tensors([sample.input])} if others else set()
-    generator = torch.Generator().manual_seed(chance.getrandbits(32))
+    generator, elements = torch.Generator().manual_seed(chance.getrandbits(32)), 0
     is_compiled = operator_bounds.compiled(operator.name)
     most = MOST_OF_SLOW if is_compiled else MOST_OF_PRODUCTS if variants.PRODUCTS.search(operator.name) else MOST
-    elements = 0
 
     def change(value: torch.Tensor) -> torch.Tensor:
         nonlocal elements

@@ -124,22 +124,9 @@ def _functions() -> dict[str, t.Any]:
         ]
         return [*exact, least.abs().amax(0) > 0, least == 0, (least > 0).sum(0)]
 
-    return {
-        "long": long,
-        "spread": spread,
-        "ordered": ordered,
-        "shifted": shifted,
-        "subnormal": subnormal,
-        "norm": lambda x: torch.nn.functional.layer_norm(x, x.shape[-1:]),
-        "cast": cast,
-        "rows": rows,
-        "small": small,
-        "again": _again,
-        "kept": _kept,
-        "likely": _likely,
-        "custom": custom,
-        "doubled": doubled,
-    }
+    named = (long, spread, ordered, shifted, subnormal, cast, rows, small, doubled, _again, _kept, _likely)
+    functions: dict[str, t.Any] = {function.__name__.lstrip("_"): function for function in named}
+    return {**functions, "norm": lambda x: torch.nn.functional.layer_norm(x, x.shape[-1:]), "custom": custom}
 
 
 def compiled(text: str) -> t.Any:

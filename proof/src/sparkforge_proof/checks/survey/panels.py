@@ -75,14 +75,9 @@ PANELS = {
 #: Rows of panels. A default run compiles a table of two of these rows, other ones each day; a full run compiles all
 #: tables. On an H200, a table took about 30 core-seconds.
 TURNS = (
-    ("functions",),
-    ("copies",),
-    ("reductions",),
-    ("totals", "special functions"),
-    ("products", "attention", "pictures"),
-    ("whole numbers", "folds", "pools"),
-    ("writes", "states", "calls"),
-)
+    ("functions",), ("copies",), ("reductions",), ("totals", "special functions"),
+    ("products", "attention", "pictures"), ("whole numbers", "folds", "pools"), ("writes", "states", "calls"),
+)  # fmt: skip
 
 
 class Program:
