@@ -301,7 +301,7 @@ class _Scan:
         joined = b" %b " % b" ".join(new)
         for word in _anchors(True).keys() & new:
             self._words[word] = _anchors(True)[word]
-        for anchor, keys in _anchors(False).items():
+        for anchor, keys in _anchors(False).items() if new else ():
             position = joined.find(anchor)
             while position >= 0:
                 stop = joined.find(b" ", position + 1)
