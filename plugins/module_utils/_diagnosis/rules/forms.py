@@ -84,6 +84,22 @@ cause = The program wants the rights of root ({why}).
 remedy = Run it with sudo; where a program does it for you over ssh or from a service, give that account sudo without a
     password for this command (a file in /etc/sudoers.d), or do that step by hand.
 
+[fabric-required]
+keys =
+    NVLink
+    NVSwitch
+    MNNVL
+    multicast
+    GPUDirect
+pattern =
+    Error: (?P<what>[^\n]{3,80}?) (?:requires?|needs?|is only supported (?:on|with|over)|only works (?:with|over))
+    + (?:an? )?(?P<need>MNNVL|NVLink|NVSwitch|NVLS|multicast|GPUDirect(?: RDMA)?)\b
+cause = The program needs {need} ({what}), which Sparks do not have: between two of them there is RoCE, without
+    GPUDirect.
+remedy = Switch that function off (its option or environment variable: the program's help or the model's page names it),
+    so that NCCL's ordinary collectives are used, or use one Spark.
+source = https://docs.nvidia.com/dgx/dgx-spark-porting-guide/porting/cuda.html
+
 [version-required]
 keys =
     requires
@@ -117,9 +133,17 @@ keys =
 pattern =
     Error: (?P<part1>[^\n]{2,120}?) (?:must|should) be (?:divisible by|a multiple of) (?P<other1>[^\n]{1,120}?)\.?$
     Error: (?P<part2>[^\n]{2,120}?) is not divisible by (?P<other2>[^\n]{1,120}?)\.?$
+values =
+    advice of part: .*(?:page|block) => Leave out speculative decoding with a draft model, or take a cache of another
+    + type (--kv-cache-dtype fp8 or auto) or another --block-size: parts of the cache must have one size of page
+    advice of part: .*(?:batch|sequence|seq_len|world|process|rank) => Change the batch, the sequence's length or the
+    + number of processes to one that divides it
+    advice of part: .*(?:width|height|image|resolution) => Make width and height multiples of 64
+    advice of part: . => Lower --tensor-parallel-size of a server to a number that divides it (1 on one Spark), or
+    + change
+    + the other size
 cause = Two sizes do not go together: {part} must be a multiple of {other}.
-remedy = Change one of them: of a server lower --tensor-parallel-size to a number that divides it (1 on one Spark); of a
-    training the batch, sequence length or number of processes; of an image width and height to multiples of 64.
+remedy = {advice}.
 
 [built-without]
 keys =
@@ -344,16 +368,18 @@ pattern =
     + )?(?:supported|compatible|implemented|available)|incompatible|unsupported)(?: yet)?(?: (?P<how>with|when|for|on|
     +by|in|without) (?P<other>[^\n]{2,140}?))?\.?$
 values =
+    advice of what: .*\b[Pp]ipeline parallel => Leave out --pipeline-parallel-size (take --tensor-parallel-size)
+    advice of what: .*\bbackend => Choose another backend for it (--moe-backend, --attention-backend; Marlin and Triton
+    + take most shapes)
     advice of other: .*\b(?:device|GPU|platform|hardware|architecture) => Choose another kernel, backend or
     + quantization for it
-    advice of how: with => Leave out one of the two
-    advice of how: for|on => Choose another one there
-    advice of how: . => Do without it
-    advice of how: (?:) => Do without it
+    advice of how: with => Leave out one of the two options or settings
+    advice of how: for|on => Choose another one there, or leave the option out
+    advice of how: . => Take the option or setting out of the command or configuration
+    advice of how: (?:) => Take the option or setting out of the command or configuration
 unless = is not available\.?$
 cause = This release of the program does not support {what}[ {how} {other}].
-remedy = {advice} (take the option or setting out of the command or configuration), or take a newer release of the
-    program, whose notes say so.
+remedy = {advice}, or take a newer release of the program, whose notes say so.
 
 [setting-refused]
 keys = validation error
@@ -859,16 +885,16 @@ keys =
     failed with error code
     LLVM ERROR:
 pattern =
-    error: (?P<why1>'(?:tt|ttg|ttng|arith|llvm|nvvm|scf|math|gpu)\.\w+' op [^\n]{3,200})
+    error: (?P<why1>'(?:tt|ttg|ttng|arith|llvm|nvvm|scf|math|gpu)\.[\w.]+' op [^\n]{3,200})
     error: (?P<why2>operation scheduled before its operands)
     (?P<why3>failed to translate module to LLVM IR)
     '(?P<why4>ptxas' failed with error code \d+)
     LLVM ERROR: (?P<why5>[^\n]{3,200})
 uncertain = yes
-cause = Triton's compiler could not build a kernel for this GPU: {why}.
-remedy = Use the newest Triton with its PyTorch (pip show triton torch): perhaps the kernel and the compiler are of
-    different releases, or the compiler does not know the GPU; delete ~/.triton/cache, set
-    TRITON_PTXAS_PATH=/usr/local/cuda/bin/ptxas, and choose another backend for that kernel.
+cause = The compiler of kernels (Triton, or the CUTLASS DSL) could not build one for this GPU: {why}.
+remedy = Use the newest Triton with its PyTorch (pip show triton torch; of the DSL nvidia-cutlass-dsl[cu13]): perhaps
+    the kernel and the compiler are of different releases, or the compiler does not know the GPU; delete
+    ~/.triton/cache, set TRITON_PTXAS_PATH=/usr/local/cuda/bin/ptxas, and choose another backend for that kernel.
 source = lum3on/comfyui_HiDream-Sampler#102
 
 [module-half-imported]

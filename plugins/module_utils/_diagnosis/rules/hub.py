@@ -177,8 +177,10 @@ keys =
 pattern =
     requires (?:the )?'?([Aa]ccelerate)'?
     packages that were not found in your environment: (?!flash_attn)([\w., -]+?)\.\s
+values =
+    other of found: .*\bdecord(?!2) => in the place of decord, which has no wheel for aarch64, decord2
 cause = The program needs {found}, which is not installed in its environment.
-remedy = Install it there (python -m pip install {found}).
+remedy = Install it there (python -m pip install {found}[; {other}]).
 
 [hub-range]
 keys =

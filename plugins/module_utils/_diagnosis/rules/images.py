@@ -728,6 +728,9 @@ unless =
     OCI runtime
     toomanyrequests|denied|unauthorized
 values =
+    advice of why: unknown shorthand flag: '[a-z]' in -[dfp]$ => Install the compose plugin, without which docker takes
+    + compose's options for its own (docker-compose-plugin of Docker's packages, docker-compose-v2 of Ubuntu's); else
+    + correct that option (docker run --help)
     advice of why: invalid vol|invalid spec|Dup => Write -v HOST-PATH:PATH or HOST-PATH:PATH:ro, each path once and
     + none empty (an unset variable leaves it out)
     advice of why: includes => Give the host's directory as an absolute path (-v "$PWD/models:/models"); a name

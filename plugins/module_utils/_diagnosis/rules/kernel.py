@@ -152,7 +152,7 @@ values =
     advice of step: NAMESPACE => Create the directories that ReadWritePaths, BindPaths and the like name
     advice of step: environment => Create the file that EnvironmentFile names, or put - before its path
     advice of step: . => Read man systemd.exec of that step
-cause = systemd could not start[ {program}] for {unit} (step {step})[: {why}]; the program itself did not run.
+cause = systemd could not start [{program} for ]{unit} (step {step})[: {why}]; the program itself did not run.
 remedy = {advice}, then systemctl daemon-reload and start it again.
 source = utkuozdemir/nvidia_gpu_exporter#249
 

@@ -199,6 +199,34 @@ values =
 cause = A server answers a download with {status}.
 remedy = {advice}.
 
+[proxy-refused]
+keys =
+    from upstream
+    too large body
+    413 Request Entity
+    502 Bad Gateway
+    503 Service
+    504 Gateway
+pattern =
+    (?P<why1>upstream timed out)[^\n]* while (?:reading|sending)
+    (?P<why2>upstream prematurely closed connection)
+    (?P<why3>client intended to send too large body)
+    <(?:title|h1)>(?P<why4>(?:413|50[234]) [\w -]+)</
+values =
+    what of why: .*(?:timed|504) => the server behind it did not answer in time
+    what of why: .*(?:premature|502) => the server behind it ended, or closed the connection
+    what of why: .*(?:large|413) => the request is larger than the proxy lets through
+    what of why: . => the server behind it does not take requests now
+    advice of why: .*(?:timed|504) => Give a long answer more time (proxy_read_timeout 600s of nginx; proxy_buffering
+    + off
+    + where it streams), and see in the server's log whether it works on it or hangs
+    advice of why: .*(?:large|413) => Raise the limit (client_max_body_size 100m of nginx), or send less at once
+    advice of why: . => Read the log of the server behind it for its first error, and see that it listens at the address
+    + that the proxy names (ss -ltnp)
+cause = A proxy answered in the server's place ({why}): {what}.
+remedy = {advice}.
+source = https://nginx.org/en/docs/http/ngx_http_proxy_module.html
+
 [local-server-not-running]
 keys =
     Failed to connect to localhost
@@ -283,7 +311,8 @@ unless =
     Retry scheduled
     WARNING: Attempting to resume
 cause = The connection to a server was lost[ during the download of {file}] ({found}).
-remedy = Check the network and run again: completed downloads are kept.
+remedy = Check the network and run again: completed downloads are kept; where the server is your own, read its log: it
+    was not ready yet, or has ended.
 source =
     renesas-rcar/linux-bsp#7
     NVIDIA/libnvidia-container#160

@@ -131,6 +131,14 @@ cause = The matrix kernel that was chosen is one of TensorRT-LLM that is only fo
 remedy = Choose another backend of MoE (CUTLASS or Marlin) instead of flashinfer_trtllm.
 source = vllm-project/vllm#43906
 
+[cache-block-size]
+keys = No common block size for
+pattern = (No common block size for \d+)
+cause = The attention backends of this model's layers have no size of cache blocks in common ({found}).
+remedy = Name one backend that takes it (--attention-backend TRITON_ATTN takes 128), or another --block-size (16, 32,
+    64).
+source = vllm-project/vllm#57932
+
 [backend-lacks-feature]
 keys =
     is not supported for Flashinfer
@@ -138,7 +146,9 @@ keys =
     backend does not support
     is not supported by the
     attention backend does not
+    kernel exists for this layer
 pattern =
+    Error: no '(?P<backend4>\w+)' kernel exists for (?P<feature4>this layer type)
     Error: (?P<feature1>\w+) is not supported for (?P<backend1>Flash[Ii]nfer)
     Error: (?P<backend2>[\w ]{1,40}?) backend does not support (?P<feature2>[^\n.]{1,60}\w)
     Error: (?P<feature3>[\w -]{1,60}) is not supported by the (?P<backend3>[\w ]{1,40}?) backend
@@ -347,6 +357,9 @@ values =
     + those of a template
     advice of what: .*cannot be converted to <function (?:_?loads|parse) => Write its JSON in single quotes, with double
     + quotes inside ('{"method": "mtp"}'), as the shell took the quotes away; in a YAML list as one item
+    advice of what: (?:invalid|unknown) argument: --rpc => Build it with -DGGML_RPC=ON, as only then it has the option
+    advice of what: (?:invalid|unknown) argument => Take it off: this release or build does not have the option (--help
+    + lists those that it has), or take a newer one that has
     advice of what: unrecognized => Take it off, or put it after the option whose value it is: a word that belongs to no
     + option is not taken (quote a value that has blanks)
     advice of what: .*has been removed => Write what the message names in its place; where another program starts it
@@ -514,9 +527,14 @@ keys = No valid attention backend
 pattern =
     No valid attention backend found for \w+ with [^\n]*Reasons: \{(?P<why>[^\n]+)\}
     No valid attention backend
+values =
+    advice of why: (?!.*(?:FlashInfer API|requires)).*compute capability not supported => Take a newer vLLM, or an image
+    + made for the Spark, that has the backend for 12.x, or another model: kernels for this kind of attention are mostly
+    + of data-centre GPUs
+    advice of why: (?:) => Where a reason says that a backend requires an API of FlashInfer, install the FlashInfer that
+    + this vLLM pins; else change the setting that the reasons name
 cause = No attention backend of this vLLM fits the model's settings[: {why}].
-remedy = Where a reason says that a backend requires an API of FlashInfer, install the FlashInfer that this vLLM pins;
-    else change the setting that the reasons name.
+remedy = {advice}.
 source = vllm-project/vllm#57932
 
 [attention-backend-invalid]
