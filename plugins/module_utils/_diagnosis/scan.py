@@ -457,7 +457,7 @@ class _Scan:
         end = max(0, self._buffer.rstrip().rfind(b"\n") + 1)
         line, around, last = self._line_at(end), self._around(end), " ".join(lines.parse(last_lines[-1]).text.split())
         known = None if last.startswith(_ENDS) else diagnose(_ENDS + last)
-        if known and ((known.rule or "").startswith("ends-") or (known.rule and "aiting for" in last)):
+        if known and known.rule and (known.rule.startswith("ends-") or "awaited" in known.values):
             return replace(known, lines=last_lines, notices=notices, line=line, around=around)
         cause = "No line of the log reports an error that could be recognised; it ends with: "
         cause += " ".join(last_lines[-1].split())

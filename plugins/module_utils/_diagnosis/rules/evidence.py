@@ -323,6 +323,12 @@ pattern = E: (?P<log_apt_broken>Unmet dependencies)\. Try '
 cause =
 remedy =
 
+[log-ends-waiting]
+keys = The log ends with:
+pattern = ^The log ends with: [^\n]*(?P<awaited>[Ww]aiting for)
+cause =
+remedy =
+
 [log-warns-of-fallback]
 keys =
     alling back

@@ -315,6 +315,11 @@ def test_kernel_message_of_real_spark_is_the_error(line: str) -> None:
     assert diagnosis.rule in (None, "gpu-firmware-timeout", "gpu-program-fault", "gpu-xid", "driver-module-proprietary")
 
 
+def test_log_that_ends_waiting_is_explained_by_its_last_line_of_any_level() -> None:
+    line = "INFO 05-02 14:11:16 [x.py:1] Timed out while waiting for GCS to become available.\n"
+    assert [diagnose(log).rule for log in (f"Starting\n{line}", f"{line}Started\n")] == ["ray-head-unreachable", None]
+
+
 def test_unknown_failure_shows_advice_of_the_log() -> None:
     diagnosis = diagnose("RuntimeError: no widget\n\n  To work around this error, add --without-widget.\n")
     assert diagnosis.rule is None
