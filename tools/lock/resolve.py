@@ -25,6 +25,7 @@ from ...plugins.module_utils._core import platforms
 from ...plugins.module_utils._core.errors import SparkforgeError
 from ...plugins.module_utils._core.redact import redact
 from ...plugins.module_utils._fetch.index import PUBLIC, Link, list_wheels, pip_settings
+from ...plugins.module_utils._wheel.tags import OLD_NAMES, oldest_glibc
 from ...plugins.plugin_utils.stack.model import BESIDE
 
 with contextlib.suppress(ImportError):
@@ -37,7 +38,6 @@ with contextlib.suppress(ImportError):
 
 # The glibc of the oldest system in any stack: Ubuntu 24.04 has 2.39, Debian 13 has 2.41.
 GLIBC_MINOR = 39
-_OLD_NAMES = {17: "manylinux2014", 12: "manylinux2010", 5: "manylinux1"}
 # With several indexes, take the newest version from all of them, as pip does.
 _BEST_MATCH = ["--index-strategy", "unsafe-best-match"]
 # pip's options that have other names in uv; uv does not read them from pip's configuration.
@@ -80,9 +80,9 @@ class Target:
     def rank(self) -> dict[Tag, int]:
         """Return the wheel tags that the target accepts; the best has rank 0."""
         levels = []
-        for minor in range(GLIBC_MINOR, 4 if self.machine == "x86_64" else 16, -1):
+        for minor in range(GLIBC_MINOR, oldest_glibc(self.machine) - 1, -1):
             levels.append(f"manylinux_2_{minor}_{self.machine}")
-            levels += [f"{_OLD_NAMES[minor]}_{self.machine}"] if minor in _OLD_NAMES else []
+            levels += [f"{OLD_NAMES[minor]}_{self.machine}"] if minor in OLD_NAMES else []
         levels.append(f"linux_{self.machine}")
         version, abi = [int(part) for part in self.python.split(".")], f"cp{self.python.replace('.', '')}"
         # Without an explicit ABI, the ABI of the interpreter that runs Ansible would be used.

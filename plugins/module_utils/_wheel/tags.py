@@ -7,6 +7,21 @@ import re
 from .._core.errors import SparkforgeError
 from .names import WheelName, parse_wheel_name
 
+#: The old names of manylinux tags, by the minor version of their glibc.
+OLD_NAMES = {17: "manylinux2014", 12: "manylinux2010", 5: "manylinux1"}
+
+
+def oldest_glibc(machine: str) -> int:
+    """Return the minor version of the oldest glibc whose manylinux tags pip accepts on a machine."""
+    return 5 if machine in ("x86_64", "i686") else 17
+
+
+def _glibc_of(system: str) -> int | None:
+    """Return the minor version of the glibc of a manylinux tag, or None for another tag."""
+    if match := re.match(r"manylinux_2_(\d{1,4})_", system):
+        return int(match[1])
+    return next((minor for minor, name in OLD_NAMES.items() if system.startswith(f"{name}_")), None)
+
 
 def check_wheel_fits(file: str, python: tuple[int, int], machine: str, glibc: str | None = None) -> WheelName:
     """Return the parsed name of a wheel; refuse one for another interpreter or machine before it is transferred.
@@ -26,21 +41,17 @@ def check_wheel_fits(file: str, python: tuple[int, int], machine: str, glibc: st
         return match.group(1) == "py" or "abi3" in wheel.abis
 
     reason = None
-    # Before glibc 2.17 (manylinux2014), there are manylinux tags for x86 only; pip refuses them for other machines.
-    too_old = r"manylinux(?:1|2010|_2_(?:\d|1[0-6]))_(?!x86_64|i686)"
-    if not any(
-        system == "any" or re.fullmatch(rf"(?!{too_old})(linux|manylinux\d*(_\d+_\d+)?)_{re.escape(machine)}", system)
-        for system in wheel.platforms
-    ):
-        is_old = any(re.match(too_old + re.escape(machine), system) for system in wheel.platforms)
-        reason = "pip accepts only manylinux2014 and newer on" if is_old else "this host is"
+    of_machine = re.compile(rf"any|(linux|manylinux\d*(_\d+_\d+)?)_{re.escape(machine)}")
+    minors = [_glibc_of(system) for system in wheel.platforms if of_machine.fullmatch(system)]
+    oldest = oldest_glibc(machine)
+    if all(minor is not None and minor < oldest for minor in minors):
+        reason = f"pip accepts only {OLD_NAMES[oldest]} and newer on" if minors else "this host is"
         reason = f"it is for {'.'.join(wheel.platforms)}, but {reason} linux_{machine}"
     elif not any(fits_python(tag) for tag in wheel.pythons) or not any(
         abi in ("none", "abi3", interpreter_tag) for abi in wheel.abis
     ):
         reason = f"it is for {'.'.join(wheel.pythons)}-{'.'.join(wheel.abis)}, but the interpreter is {interpreter_tag}"
-    newer = [re.match(r"manylinux_2_(\d{1,4})_", system) for system in wheel.platforms]
-    if glibc and not reason and all(tag and int(tag[1]) > int(glibc.split(".")[1]) for tag in newer):
+    if glibc and not reason and all(minor and minor > int(glibc.split(".")[1]) for minor in minors):
         reason = f"it is for {'.'.join(wheel.platforms)}, but this host has glibc {glibc}"
     if reason:
         raise SparkforgeError(

@@ -100,6 +100,7 @@ def test_refused_requirement_hides_password_of_url() -> None:
         ("py3-none-manylinux1_aarch64", "pip accepts only manylinux2014 and newer on linux_aarch64"),
         ("py3-none-manylinux_2_12_aarch64.manylinux2010_aarch64", "pip accepts only manylinux2014 and newer"),
         ("py3-none-manylinux_2_12_aarch64.manylinux_2_17_aarch64", None),
+        ("py3-none-manylinux1_x86_64.manylinux_2_12_aarch64", "pip accepts only manylinux2014 and newer"),
         ("cp312-cp312-linux_x86_64", "this host is linux_aarch64"),
         ("cp312-cp312-win_arm64", "this host is linux_aarch64"),
         ("cp312-cp312-musllinux_1_2_aarch64", "this host is linux_aarch64"),
@@ -112,6 +113,7 @@ def test_wheel_for_another_platform_is_refused(suffix: str, reason: str | None) 
     with pytest.raises(SparkforgeError, match=reason) if reason else contextlib.nullcontext():
         wheel = tags.check_wheel_fits(f"a-1.0-{suffix}.whl", (3, 12), "aarch64")
         assert (wheel.distribution, wheel.version) == ("a", "1.0")
+    assert tags.check_wheel_fits("a-1.0-py3-none-manylinux1_x86_64.whl", (3, 12), "x86_64")
 
 
 @pytest.mark.parametrize("file", ["a.whl", "a-1.0.tar.gz", "a-1.0-py3-none.whl", "a b-1-py3-none-any.whl"])
