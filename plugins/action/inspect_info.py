@@ -150,22 +150,27 @@ class ActionModule(AsksProgram, OnController):
             text = f"it has wheels for {other.machine} but not for {host.machine}, and no source."
             return {}, [_finding(name, "no", "platform", text) for name in resolve_alone(lines.requirements, other)]
         findings = []
-        for name, version, kind, tags in _OTHER_WHEELS.findall(refused.cause):
-            text = f"{version} has wheels only with the {kind} tags {tags}"
-            python = re.search(r"`cp(\d)(\d+)`$", tags)
-            target = resolve.Target(".".join(python.groups()), host.machine) if python else host
-            try:
-                resolve_alone([f"{name}=={version}"], target)
-            except SparkforgeError as error:
-                text += "".join(f", for the platforms {platforms}" for platforms in _PLATFORMS.findall(error.cause))
-            findings.append(_finding(name, "no", "platform", f"{text}, and no source."))
         for line in lines.requirements:
-            with contextlib.suppress(SparkforgeError):
-                resolve_alone([line], host)
-                continue
+            reason = refused.cause
+            if len(lines.requirements) > 1:
+                try:
+                    resolve_alone([line], host)
+                    continue
+                except SparkforgeError as error:
+                    reason = error.cause
+            for name, version, kind, tags in _OTHER_WHEELS.findall(reason):
+                text = f"{version} has wheels only with the {kind} tags {tags}"
+                if python := re.search(r"`cp(\d)(\d+)`$", tags):
+                    try:
+                        resolve_alone([f"{name}=={version}"], resolve.Target(".".join(python.groups()), host.machine))
+                    except SparkforgeError as error:
+                        reason = error.cause
+                text += "".join(f", for the platforms {platforms}" for platforms in _PLATFORMS.findall(reason))
+                findings.append(_finding(name, "no", "platform", f"{text}, and no source."))
             name = requirement.split(line).name
-            note, versions = "", resolve.versions(name, host, lines.index)
-            if not versions:
+            # Any version of a name was refused above, and that of a single name on the other machine, too.
+            note, versions = "", [] if line == name else resolve.versions(name, host, lines.index)
+            if not versions and lines.requirements != [name]:
                 note, versions = f" for {other.machine}", resolve.versions(name, other, lines.index)
             if versions:
                 text = f"no version matches {line}: the index has {', '.join(versions)}{note}."

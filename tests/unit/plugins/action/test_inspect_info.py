@@ -8,6 +8,7 @@ import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.action import inspect_info
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import programs
 from ansible_collections.sparkforge.dgx_spark.tests.unit.plugins.module_utils import elf_writer
+from ansible_collections.sparkforge.dgx_spark.tools.lock import resolve
 
 from lab.stand_ins import write_wheel
 from proof.tests.unit import gpu_library
@@ -61,7 +62,7 @@ def test_a_wheel_on_the_controller_is_judged_with_its_requirements(tmp_path: Pat
     assert (result["verdict"], result["findings"][0]["kind"]) == ("no", "unresolved")
 
 
-def test_a_package_without_a_usable_wheel_is_not_a_yes(tmp_path: Path) -> None:
+def test_a_package_without_a_usable_wheel_is_not_a_yes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     index = PackageIndex()
     try:
         page = "<!DOCTYPE html>\n"
@@ -75,6 +76,10 @@ def test_a_package_without_a_usable_wheel_is_not_a_yes(tmp_path: Path) -> None:
         index.add("neither", "1.0", tag="cp310-cp310-manylinux2014_x86_64")
         names = ("source", "other", "apart", "older", "neither")
         results = {name: inspect(tmp_path, name, index_url=index.simple) for name in names}
+        together = inspect(tmp_path, "older\nneither", index_url=index.simple)["table"]
+        asked, run = list[str](), resolve._run
+        monkeypatch.setattr(resolve, "_run", lambda line, text: asked.append(text) or run(line, text))
+        inspect(tmp_path, "neither", index_url=index.simple)
     finally:
         index.close()
     answers = {name: (result["verdict"], result["findings"][0]["kind"]) for name, result in results.items()}
@@ -84,7 +89,11 @@ def test_a_package_without_a_usable_wheel_is_not_a_yes(tmp_path: Path) -> None:
     assert answers == dict.fromkeys(("other", "older", "neither"), ("no", "platform"))
     assert "cp310" in results["older"]["table"]
     assert "platforms" not in results["older"]["table"]
-    assert "tags `cp310`, for the platforms `manylinux2014_x86_64`, and no source." in results["neither"]["table"]
+    of_neither = "tags `cp310`, for the platforms `manylinux2014_x86_64`, and no source."
+    assert of_neither in results["neither"]["table"]
+    # Each of several packages is explained; one is resolved for both machines, and for the Python that has wheels.
+    assert of_neither in together and "1.0 has wheels only with the Python ABI tags `cp310`, and no source" in together
+    assert asked == ["neither", "neither", "neither==1.0"]
 
 
 def test_release_whose_metadata_refuses_the_python_is_a_no(tmp_path: Path) -> None:
