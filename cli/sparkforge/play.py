@@ -123,10 +123,8 @@ def run(play: Play, password: str, console: Console, verbose: bool = False, quie
             return False
 
         options: dict[str, Any] = {"passwords": dict.fromkeys(PROMPTS, password)} if password else {}
-        options["envvars"] = environment(console.is_terminal)
-        # Without these settings, ansible-runner writes all of its input into files, including the password.
-        options |= {"suppress_env_files": True, "settings": {"suppress_output_file": True}, "quiet": True}
-        options |= {"private_data_dir": private, "host_cwd": str(Path.cwd()), "cmdline_args": play.command[1:]}
+        options |= {"envvars": environment(console.is_terminal), "quiet": True, "private_data_dir": private}
+        options |= {"host_cwd": str(Path.cwd()), "cmdline_args": play.command[1:]}
         _out, _error, outcome.code = ansible_runner.run_command(play.command[0], event_handler=handle, **options)
     # ansible-runner installed its own handler, which would swallow Ctrl-C at the next question.
     signal.signal(signal.SIGINT, handler)
