@@ -952,6 +952,19 @@ cause = update-alternatives fails: {why}.
 remedy = {advice}.
 source = https://github.com/guillemj/dpkg/blob/main/utils/update-alternatives.c
 
+[initrd-not-loaded]
+keys =
+    Failed to load initrd
+    error: out of memory.
+pattern =
+    EFI stub: ERROR: (?P<why1>Failed to load initrd: \w+)
+    ^(?P<why2>error: out of memory)\.\n(?:[^\n]*\n)?[^\n]*Press any key
+cause = The boot loader could not load the initial RAM disk ({why}): it is not there, not complete, or too large.
+remedy = Boot an older kernel in the menu, make room in /boot (df -h /boot; sudo apt autoremove) and write it again
+    (sudo update-initramfs -u -k all); where it is too large, set MODULES=dep and COMPRESS=zstd in
+    /etc/initramfs-tools/initramfs.conf first.
+source = https://help.ubuntu.com/community/Grub2/Troubleshooting
+
 [boot-loader-refused]
 keys =
     grub-install: error:

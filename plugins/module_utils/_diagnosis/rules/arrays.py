@@ -133,6 +133,16 @@ remedy = Install the program with the CUDA that it was built for (of JAX "jax[cu
     of its version.
 source = jax-ml/jax#11828
 
+[jax-dnn-not-started]
+keys = DNN library initialization failed
+pattern = (DNN library initialization failed)
+uncertain = yes
+cause = JAX could not start cuDNN ({found}): mostly no memory is left for it, since JAX takes three quarters of the
+    GPU's at its start (on a GB10 the host's own), or another cuDNN is loaded than its own.
+remedy = Set XLA_PYTHON_CLIENT_PREALLOCATE=false or XLA_PYTHON_CLIENT_MEM_FRACTION=.5, end other programs on the GPU,
+    and keep other copies of libcudnn off LD_LIBRARY_PATH.
+source = https://docs.jax.dev/en/latest/gpu_memory_allocation.html
+
 [cupy-of-another-cuda]
 keys =
     Failed to import CuPy

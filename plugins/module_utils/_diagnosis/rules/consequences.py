@@ -1125,6 +1125,46 @@ remedy = Read the other hosts' logs for the first error; set NCCL_SOCKET_IFNAME,
     fault; all_reduce_perf of nccl-tests shows it without the program.
 source = vllm-project/vllm#8447
 
+[cuda-error-name]
+keys =
+    cudaError
+    CUDA_ERROR_
+pattern =
+    (?:[Ee]rror|ERROR|[Ff]ail\w*|returned|code|status)[^\n]{0,80}?\b(?P<name>cudaError(?!_t)[A-Z]\w+|CUDA_ERROR_[A-Z_]+)
+unless =
+    Success|NotReady|NOT_READY
+    PeerAccessAlready|in https
+values =
+    what of name: .*(?:DeviceFunction|IMAGE|NO_BINARY|KernelImage|Ptx|PTX|SOURCE) => the program has no code for this
+    + GPU, or code that the driver cannot take
+    what of name: .*(?:Insufficient|SYSTEM_DRIVER|DriverMismatch|COMPAT|Compat|STUB|Stub) => the driver does not fit the
+    + program's CUDA
+    what of name: .*(?:Resources|RESOURCES|TooLarge|TOO_LARGE|Configuration) => the kernel was made for a GPU with more
+    + registers, shared memory or multiprocessors
+    what of name: .*(?:ResourceHandle|INVALID_HANDLE|CONTEXT|Context|Deinit|DEINIT|Unload) => an object of another
+    + context, of another GPU or of one that is gone was used
+    what of name: .*(?:Nvlink|NVLINK|Peer|PEER) => GPUs are to reach each other directly, which they do not here
+    what of name: .*(?:ECC|Ecc|Uncorrectable) => the GPU's memory has a fault
+    what of name: .*(?:Mps|MPS|Unavailable|UNAVAILABLE|SystemNotReady|NOT_READY|StartupFailure) => the GPU takes no
+    + program now (another has it for itself, the MPS daemon, or the driver is not ready)
+    what of name: .*(?:FileNotFound|FILE_NOT|SharedObject|SHARED_OBJECT|Jit|JIT) => a library or file of CUDA is missing
+    what of name: .*(?:NotPermitted|NOT_PERMITTED) => the driver or a container forbids the call
+    what of name: . => a call failed
+    advice of name: .*(?:DeviceFunction|IMAGE|NO_BINARY|KernelImage|Ptx|PTX|SOURCE) => Take its build for CUDA 13 with
+    + code for 12.0 or 12.1, or build it with CMAKE_CUDA_ARCHITECTURES=121
+    advice of name: .*(?:Insufficient|SYSTEM_DRIVER|DriverMismatch|COMPAT|Compat|STUB|Stub) => Compare the CUDA that
+    + nvidia-smi shows with the program's, and keep stubs and /usr/local/cuda/compat off LD_LIBRARY_PATH
+    advice of name: .*(?:Mps|MPS|Unavailable|UNAVAILABLE|SystemNotReady|NOT_READY|StartupFailure|ECC|Ecc|Uncorr) => See
+    + nvidia-smi -q and journalctl -k, end other programs on the GPU, and reboot
+    advice of name: .*(?:Nvlink|NVLINK|Peer|PEER) => Set NCCL_P2P_DISABLE=1, or let each process see one GPU
+    advice of name: .*(?:FileNotFound|FILE_NOT|SharedObject|SHARED_OBJECT|Jit|JIT) => Start a container with --gpus all
+    + and NVIDIA_DRIVER_CAPABILITIES=compute,utility, and install all CUDA packages in one version
+    advice of name: . => Take a newer release or another backend of the program, and run it with CUDA_LAUNCH_BLOCKING=1
+    + and compute-sanitizer to find the call
+cause = CUDA reports {name}: {what}.
+remedy = {advice}.
+source = https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html
+
 [cuda-error-text]
 keys =
     CUDA error:

@@ -610,6 +610,14 @@ cause = This Podman (before 5) or nerdctl does not know Docker's option {found}.
 remedy = Give the GPU by CDI: podman run --device nvidia.com/gpu=all …, after sudo nvidia-ctk cdi generate
     --output=/etc/cdi/nvidia.yaml.
 
+[docker-platforms-not-loaded]
+keys = exporter does not currently support exporting manifest lists
+pattern = (docker exporter does not currently support exporting manifest lists)
+cause = buildx can load an image for one platform into Docker, not for several at once ({found}).
+remedy = Name this host's platform alone (--platform linux/arm64 --load), send them to a registry (--push), or switch on
+    Docker's containerd image store.
+source = https://docs.docker.com/build/building/multi-platform/
+
 [docker-buildx-missing]
 keys =
     unknown flag: --platform

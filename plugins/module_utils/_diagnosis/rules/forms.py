@@ -689,6 +689,22 @@ cause = Triton could not compile a kernel[ (at {place} of its function)][: {why}
 remedy = Take the Triton that this PyTorch pins, choose another backend for that part, and set
     TRITON_PTXAS_PATH=/usr/local/cuda/bin/ptxas where ptxas failed.
 
+[command-timeout]
+keys = TimeoutExpired: Command
+pattern = TimeoutExpired: Command '(?P<command>[^\n]{3,200}?)' timed out after (?P<seconds>[\d.]+) seconds
+values =
+    advice of command: .*nvidia-smi => Run nvidia-smi by hand: where it hangs, too, the driver or the GPU does (look for
+    + Xid and NVRM with journalctl -k), and a reboot is needed
+    advice of command: .*(?:docker|podman) => Run it by hand: where docker hangs, restart it (sudo systemctl restart
+    + docker) and look at its journal and for a full disk
+    advice of command: .*(?:curl|wget|git|pip|hf|huggingface|ssh) => Run it by hand: mostly the network, a proxy or a
+    + question that nobody answers (a password, a host key) holds it
+    advice of command: . => Run it by hand to see what it waits for, or raise the program's limit
+uncertain = yes
+cause = A command that the program started did not end within {seconds} s: {command}.
+remedy = {advice}.
+source = https://docs.python.org/3/library/subprocess.html
+
 [python-fault]
 keys =
     Error:

@@ -294,6 +294,9 @@ values =
     + nvidia-container-toolkit again; a Docker of snap cannot run what is outside of the snap
     advice of path: /\.(?:triton|cache|config|local|nv|cupy)\b => The account has no home directory, so that / is taken:
     + set one (docker run -e HOME=/tmp), or mount a directory for it
+    advice of path: /dev/(?:dri|kfd|kvm|tty|video|snd|input|infiniband|fuse|nvidia|uinput|i2c|spidev|gpiochip) => Add
+    + the account to the group that owns it (ls -l; sudo usermod -aG GROUP NAME: render and video for the GPU, dialout
+    + for a serial line) and log in again; a container needs --device and --group-add with that group's number
     advice of path: /(?:etc|usr|boot|lib|root|proc|sys|dev)/ => Run it with sudo, since this is the system's
     advice of in_home: . => See who may enter each directory of the path (namei -l) and who owns the last: a private
     + home lets no service in, so put it elsewhere (/srv), or let the account pass (setfacl -m u:NAME:x)

@@ -317,6 +317,18 @@ cause = A packet of the asked size does not pass: this interface's MTU is {mtu}.
 remedy = Set one MTU on both hosts and on the switch (sudo ip link set NAME mtu 9000; mtu: 9000 in netplan keeps it), or
     ping with -s of 28 less than it.
 
+[tun-not-permitted]
+keys =
+    net/tun
+    tstun.New
+pattern =
+    (?:tstun\.New\('(?P<name>\w+)'\)|/dev/net/tun)[^\n]{0,60}?(?P<why>operation not permitted|Operation not permitted
+    +|No such file or directory|no such file or directory|permission denied|Permission denied)
+cause = The program may not make a virtual network interface[ {name}] ({why}).
+remedy = Start it as root; of a container with --device /dev/net/tun --cap-add NET_ADMIN, and load the module on the
+    host (sudo modprobe tun); tailscaled also runs with --tun=userspace-networking.
+source = https://tailscale.com/kb/1112/userspace-networking
+
 [network-not-permitted]
 keys = RTNETLINK answers: Operation not permitted
 pattern = RTNETLINK answers: (Operation not permitted)
@@ -528,6 +540,22 @@ cause = What the other host's shell prints at its start got into rsync's data, o
 remedy = Let ~/.bashrc print nothing without a terminal (ssh HOST true must print nothing), and install rsync on both.
 source = dot-star/dot-star#74
 
+[rsync-code]
+keys = rsync error:
+pattern = rsync error: (?P<why>[^\n(]{5,120}?) \((?:see previous errors\) \()?(?:code (?P<code>1[013]|2[0-5]|35))
+values =
+    advice of code: 23$ => Read the lines above, which name each file that was not copied and why (a path, rights, room)
+    advice of code: 24$ => Files vanished while they were copied: run it again when nothing writes there
+    advice of code: (10|12|30|35|255)$ => Connect by ssh to that host alone first: the connection ended, rsync is not
+    + installed there, or the shell there prints something at its start
+    advice of code: 11$ => Look at the room on the target (df -h, df -i) and at its limits of a file's size (FAT)
+    advice of code: 20$ => It was ended from outside (Ctrl-C, a closed terminal): run it again, it goes on
+    advice of code: . => Look the number up in man rsync (EXIT VALUES)
+uncertain = yes
+cause = rsync ended with {code}: {why}.
+remedy = {advice}.
+source = https://download.samba.org/pub/rsync/rsync.1
+
 [copy-path-refused]
 keys =
     scp:
@@ -676,6 +704,37 @@ remedy = Make nvidia-smi work on the node and look at its gres.conf (AutoDetect=
     -G shows what it finds), restart slurmd after the driver is loaded (as at a boot), then sudo scontrol update
     nodename=NODE state=resume; correct the number in slurm.conf if it is wrong.
 source = awslabs/awsome-distributed-ai#195
+
+[slurm-refused]
+keys =
+    srun: error
+    sbatch: error
+    salloc: error
+    slurmd: error
+    slurmd: fatal
+    slurmctld: error
+    slurmctld: fatal
+    slurmstepd: error
+pattern =
+    (?P<program>srun|sbatch|salloc|slurm\w+): (?:error|fatal): (?P<why>(?!\*\*\*|[^\n]*(?:task \d|[Ee]xited
+    + with|[Kk]illed|oom|CANCELLED|Terminating))[^\n]{5,200})
+values =
+    advice of why: .*(?:gres|generic resource) => Declare the GPU on both sides: GresTypes=gpu and Gres=gpu:1 in
+    + slurm.conf, Name=gpu File=/dev/nvidia0 in the node's gres.conf, then restart slurmctld and slurmd
+    advice of why: .*NodeName => Name the node in slurm.conf as hostname -s prints it (or with NodeHostname=), the same
+    + file on all hosts
+    advice of why: .*(?:node configuration|More processors|Node count|memory) => Ask for what a node has (sinfo -N -o
+    + "%N %c %m %G"; a Spark has 20 processors and one GPU), or correct RealMemory and CPUs in slurm.conf (slurmd -C
+    + prints them)
+    advice of why: .*(?:execve|No such file) => Put the program at that path on every node (a shared directory or an
+    + image)
+    advice of why: .*(?:contact slurm|controller|Connection refused|Zero Bytes|timed out) => See that slurmctld and
+    + slurmd run (systemctl status), reach each other (ports 6817 and 6818) and have one munge key and clock
+    advice of why: .*(?:account|partition|qos|QOS) => Name a partition that sinfo shows, and an account of sacctmgr
+    advice of why: . => Read the log of slurmctld and of that node's slurmd (/var/log/slurm)
+cause = Slurm's {program} refuses this: {why}.
+remedy = {advice}.
+source = https://slurm.schedmd.com/gres.html
 
 [slurm-prolog]
 keys =

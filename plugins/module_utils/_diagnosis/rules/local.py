@@ -419,6 +419,19 @@ cause = CTranslate2 is to compute in {type} on a device that cannot, mostly the 
 remedy = Set compute_type="int8" (or "float32") with device="cpu"; for the GPU build CTranslate2 with -DWITH_CUDA=ON.
 source = OpenNMT/CTranslate2#1908
 
+[ffmpeg-codec-missing]
+keys =
+    Unknown encoder '
+    Unknown decoder '
+pattern = Unknown (?P<kind>en|de)coder '(?P<name>[\w-]+)'
+values =
+    advice of name: .*(?:nvenc|cuvid) => Take one with NVENC (Ubuntu's own, apt install ffmpeg, has it; conda's and
+    + static ones mostly not), or build it with --enable-nvenc and nv-codec-headers of the driver's version
+    advice of name: . => Take one that was built with it (apt install ffmpeg), or choose another codec
+cause = This FFmpeg was built without the {kind}coder {name} (ffmpeg -{kind}coders lists what it has).
+remedy = {advice}.
+source = https://trac.ffmpeg.org/wiki/HWAccelIntro
+
 [nvenc-driver-too-old]
 keys = required nvenc API version
 pattern = does not support the required nvenc API version. Required: (?P<required>[\d.]+) Found: (?P<have>[\d.]+)

@@ -128,7 +128,9 @@ remedy = Correct UCX_NET_DEVICES or UCX_TLS to one that ucx_info -d shows, or un
 keys =
     no active messages transport
     ucp_ep_create failed
+    no usable transports/devices
 pattern =
+    no usable transports/devices \((?P<list3>[^)\n]{3,160})\)
     ucp_ep_create failed: (?P<list2>[^\n]{3,100})
     no active messages transport to [^\n]*?: (?P<list1>[^\n]{1,160})
 cause = UCX has no way to the other process: UCX_TLS or UCX_NET_DEVICES leaves none that reaches another host, or the
@@ -160,10 +162,12 @@ keys =
     Message truncated : received
     socketFinalizeAccept: wrong
     socketFinalizeConnect: wrong
+    Mismatched NCCL version detected
     mismatch in rank count from procs
 pattern =
     (socketFinalize(?:Accept|Connect): wrong magic \w+ != \w+)
     (mismatch in rank count from procs \d+ : \d+)
+    (Mismatched NCCL version detected : rank \d+ version \d+ rank \d+ version \d+)
     (Message truncated : received \d+ bytes instead of \d+)
     (socketFinalizeAccept: wrong type \d+ != \d+)
 cause = NCCL received what it does not understand ({found}): the ranks have different NCCL versions or settings, or an

@@ -358,6 +358,7 @@ pattern =
     No route to host
     Failed to establish a new connection
 unless =
+    networkd-wait-online
     probe failed:
     WARNING: Retrying
     Retry scheduled
@@ -390,6 +391,23 @@ remedy = Check the network and the proxy (role network_access; huggingface.co an
     reached), or get the model elsewhere and copy the cache (HF_HOME); with HF_HUB_OFFLINE=1 a program then asks only
     the cache.
 source = Comfy-Org/ComfyUI#3840
+
+[port-privileged]
+keys =
+    listen EACCES
+    bind: permission denied
+    bind: Permission denied
+    Errno 13
+    (13: Permission denied)
+pattern =
+    listen EACCES: permission denied [^\s:]*:(?P<port1>\d{1,3})$
+    listen \w+ [^\s:]*:(?P<port2>\d{1,3}): bind: permission denied
+    bind\(\) to [^\s:]*:(?P<port3>\d{1,3}) failed \(13: Permission denied\)
+    bind on address \('[^'\n]*', (?P<port4>\d{1,3})\): (?:\[Errno 13\] )?permission denied
+cause = Only root may listen on a port below 1024, and the program wants {port}.
+remedy = Choose a port from 1024 on, let a container publish it (-p {port}:8080), or give the right: of a unit
+    AmbientCapabilities=CAP_NET_BIND_SERVICE, of a file sudo setcap cap_net_bind_service=+ep FILE.
+source = https://man7.org/linux/man-pages/man7/capabilities.7.html
 
 [port-in-use]
 keys =

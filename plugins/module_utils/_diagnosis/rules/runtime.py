@@ -274,9 +274,12 @@ keys =
     cuModule
     cuLaunch
     cuStream
+    cudaHost
+    cudaMalloc
+    cudaMemcpy
 pattern =
-    \bcu(?:Mem|Module|Launch|Stream)\w+(?:\(\))?[ ,:]+(?:failed[ ,:]+)?(?:with |returned
-    + )?(?:status|error|code|rc)?[ :=]+(?P<number2>1|2|100|101|201|209|222|400|700|719|801)$
+    \bcu(?:da(?:Host|Malloc|Memcpy)|Mem|Module|Launch|Stream)\w*(?:\(\))?[ ,:]+(?:failed|returned|status|error|code)
+    +(?: with| error| code| status)*[ :=]+(?P<number2>1|2|100|101|201|209|222|400|700|719|801)(?![\d.]| ?[KMG])
     (?i:\bcu(?:da)?\w*|\bdriver|\bGPU)\b[^\n]{0,60}?(?:[Ee]rror|[Ff]ailure|ERROR)(?: code)?[: =]+\(?(?P<number>2|34
     +|35|46
     +|98|10[01]|209|222|30[04]|500|700|719|80[1-4]|999)\b(?![.\d:/-])

@@ -295,7 +295,9 @@ keys =
     KeyError: 'visual.
     weights were not initialized from checkpoint
     There is no module or parameter named
+    exceeds dimension size
 pattern =
+    (start \(\d+\) \+ length \(\d+\) exceeds dimension size \(\d+\))
     KeyError: '((?:\w+\.)*(?:layers|blocks|h)\.\d+\.[\w.]+)'
     weights were not initialized from checkpoint: \{'([^'\n]+)'
     There is no module or parameter named '([^'\n]+)'
@@ -688,6 +690,33 @@ cause = Omniverse's registries, as far as they were read, have no {extension}, w
 remedy = Check that the registry can be reached (proxy, firewall, once more later), delete its cache
     (~/.local/share/ov, ~/.cache/ov), and use the release whose extensions exist for aarch64.
 source = isaac-sim/IsaacSim#732
+
+[triton-backend-missing]
+keys = unable to find backend library for backend
+pattern = unable to find backend library for backend '(\w+)'
+cause = This image of the Triton Inference Server has no backend {found}, which the model's config.pbtxt names.
+remedy = Take the image's variant that has it (of vLLM -vllm-python-py3, of TensorRT-LLM -trtllm-python-py3), or put the
+    backend's directory into /opt/tritonserver/backends.
+source = https://github.com/triton-inference-server/vllm_backend
+
+[physx-gpu-failed]
+keys =
+    PhysX error: GPU
+    PhysX Internal CUDA error
+    ERROR_DEVICE_LOST
+pattern =
+    PhysX error: (?P<why1>GPU [^\n,]{5,80})
+    (?P<why2>PhysX Internal CUDA error[^\n]{0,80})
+    VkResult: (?P<why3>ERROR_DEVICE_LOST)
+values =
+    advice of why: ERROR_DEVICE => Look for an Xid in the kernel's log (journalctl -k), leave memory free, and take the
+    + newest driver of the branch
+    advice of why: . => Run the physics on the processor (--device cpu), or with the Newton engine, and take the newest
+    + release: PhysX on the GPU was reported not to work on a GB10
+uncertain = yes
+cause = The simulation's part on the GPU failed ({why}).
+remedy = {advice}.
+source = isaac-sim/IsaacLab#4813
 
 [omniverse-extension-platform]
 keys = (incompatible: platform)

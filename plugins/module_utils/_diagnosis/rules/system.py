@@ -652,8 +652,12 @@ remedy = Give it an address by hand there (netplan: addresses; nmcli con mod NAM
     192.168.100.10/24), or link-local ones (ipv4.method link-local); elsewhere check cable and switch.
 
 [network-wait-timeout]
-keys = while waiting for network connectivity
-pattern = (Timeout occurred while waiting for network connectivity)
+keys =
+    while waiting for network connectivity
+    networkd-wait-online
+pattern =
+    (Timeout occurred while waiting for network connectivity)
+    networkd-wait-online[^\n]*: (Event loop failed: Connection timed out)
 cause = The start waited in vain for an interface that has no network ({found}): networkd waits for each that netplan
     names, such as a ConnectX port without a cable.
 remedy = Set optional: true for that interface in /etc/netplan (networkctl shows which is configuring), then sudo
