@@ -440,7 +440,7 @@ values =
     advice of found: . => Run again with NCCL_DEBUG=WARN (INFO for more) on all hosts, and read the first NCCL WARN
     + line; explain reads it, too
 cause = NCCL reports that something failed ({found}), but not what: its own WARN lines say it, and this log has none
-    that is known.
+    that is known[; its last error is: {log_nccl}].
 remedy = {advice}.
 source = sgl-project/sglang#8974
 
@@ -707,6 +707,17 @@ cause = docker compose did not start what depends on the container {found}: that
 remedy = Read the log of that container (docker logs {found}), which has the cause; a model that loads long needs a
     longer start_period of its healthcheck.
 source = NationalSecurityAgency/datawave#2666
+
+[process-pool-broken]
+keys =
+    BrokenProcessPool
+    terminated abruptly while the future
+pattern = (BrokenProcessPool|terminated abruptly while the future)
+cause = A worker process of the program ended without a word ({found}): it was killed, mostly for lack of memory, or it
+    crashed.
+remedy = Look for Out of memory in the kernel's log (journalctl -k), give it fewer workers (MAX_JOBS, num_proc=1), and
+    run the step in one process to see its own error.
+source = https://docs.python.org/3/library/concurrent.futures.html
 
 [cuda-assertion]
 keys = device-side assert triggered
@@ -1396,4 +1407,66 @@ values =
 cause = llama.cpp failed during the computation ({found})[: CUDA reports {cuda}].
 remedy = {advice}.
 source = withcatai/node-llama-cpp#560
+
+[http-request-refused]
+keys =
+    Server Error:
+    Client Error:
+pattern =
+    (?P<status1>4\d\d) Client Error: (?P<why1>[^\n]{3,80}?) for url
+    (?P<status2>5\d\d) Server Error: (?P<why2>[^\n]{3,80}?) for url
+values =
+    advice of status: 404|410 => Correct the address: the file has another name or release, or none for this machine
+    advice of status: 401|403|407 => Log in, accept the licence, or give a token; a proxy may refuse it, too
+    advice of status: 4(?:08|29) => Wait, or use a mirror: the server limits each address
+    advice of status: 4 => Compare the request with the server's documentation (its length, fields and method)
+    advice of status: . => Try later: the server itself, or one behind it, failed
+cause = A server answers a request with {status}: {why}.
+remedy = {advice}.
+
+[errno]
+keys =
+    [Errno
+    (os error
+pattern =
+    Error: \[Errno (?P<number1>\d+)\] (?P<why1>[^\n:]{3,80})(?:: '(?P<path1>[^'\n]+)')?
+    (?P<why2>[A-Z][^\n:()]{3,80}) \(os error (?P<number2>\d+)\)
+unless = retr(?:y|ies)|Retrying
+values =
+    advice of number: (?:1|13)$ => Let the account that runs it do that (owner and rights by ls -l; of a container its
+    + user, --cap-add or --device), or use sudo
+    advice of number: 2$ => Correct the path as the program sees it (in a container the one inside)
+    advice of number: (?:4|11|16)$ => Something else uses it now: find it (lsof, fuser -v), and run it again
+    advice of number: 5$ => Read the kernel's log (journalctl -k): the disk, the share or the device fails
+    advice of number: (?:6|19|61|107|108|121)$ => The device or mount behind the path is gone: look at lsblk, findmnt
+    + and lspci, and unmount (sudo umount -l) and mount it anew
+    advice of number: 7$ => Pass fewer or shorter arguments and variables (xargs; a file of arguments)
+    advice of number: 8$ => It is a program for another processor, or a script without #!
+    advice of number: 12$ => Leave more memory free, or raise the limit (ulimit -v, MemoryMax, the container's)
+    advice of number: (?:17|39)$ => Remove what is there, or name another target
+    advice of number: 18$ => Put both on one file system, or copy instead of linking (TMPDIR, UV_LINK_MODE=copy)
+    advice of number: (?:20|21)$ => Name a file where a directory is (or the other way round)
+    advice of number: 22$ => A value is not one that this file, device or kernel takes: look at the call in the lines
+    + above
+    advice of number: (?:23|24)$ => Raise the limit of open files (ulimit -n; LimitNOFILE; --ulimit nofile)
+    advice of number: 26$ => End the program that runs from that file, then replace it
+    advice of number: (?:27|28|122)$ => Make room (df -h, df -i, quota), or take a file system without that limit
+    advice of number: 30$ => Mount it writable, of a container without :ro
+    advice of number: 32|10[34]$ => The other side ended: read its log
+    advice of number: 36$ => Choose shorter names, or a shorter directory to work in (255 bytes for each name, less in
+    + an
+    + encrypted home)
+    advice of number: (?:38|95)$ => This kernel or file system lacks the call: another file system, or a container
+    + without its filter of calls (seccomp)
+    advice of number: 40$ => A symbolic link leads to itself: look at it with ls -l and namei, and make it anew
+    advice of number: 9[89]$ => Choose another address or port: that one is taken, or is not this host's (ss -ltnp; ip
+    + -br addr)
+    advice of number: 1(?:00|01|10|11|12|13)$ => See that the other host and its service run and are reached (ping, ss
+    + -ltnp there, firewall)
+    advice of number: 116$ => Unmount the share (sudo umount -l) and mount it again
+    advice of number: . => Look the number up (errno NUMBER of moreutils), and what the lines above call
+uncertain = yes
+cause = The system refused a call[ for {path}]: {why} (error {number}).
+remedy = {advice}.
+source = https://man7.org/linux/man-pages/man3/errno.3.html
 """

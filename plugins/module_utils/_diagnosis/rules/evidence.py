@@ -29,6 +29,12 @@ pattern = sudo: [^\s:]+: (?P<log_sudo>command not found)
 cause =
 remedy =
 
+[log-shows-nccl-last-error]
+keys = Last error:
+pattern = Last error:\s*\n(?:Error: )?(?P<log_nccl>[^\n]{3,200})
+cause =
+remedy =
+
 [log-shows-old-ptxas]
 keys = ptxas does not support CC
 pattern = (?P<log_old_ptxas>ptxas does not support CC \d+\.\d)

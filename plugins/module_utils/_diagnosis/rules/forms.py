@@ -712,8 +712,10 @@ keys =
     queue.Empty
 pattern =
     ^\W*(?P<why>(?:(?:Index|UnboundLocal|ZeroDivision|Overflow|Recursion|Key)Error: |TypeError: [^\n]{0,80}?(?:takes
-    + \d+ positional|got multiple values|is not (?:subscriptable|iterable|callable)|unsupported operand|not
-    + supported between|unhashable|JSON serializable|pickle)|ValueError: (?:too many|not enough) values|ValueError:
+    + \d+ positional|got multiple values|can only concatenate|has no len|argument of
+    + type|is not (?:subscriptable|iterable|callable)|unsupported operand|not
+    + supported between|unhashable|JSON serializable|pickle)|ValueError: (?:(?:too many|not enough) values|invalid
+    + literal for|could not convert string)|ValueError:
     + \w+\(\) [^\n]{0,20}empty|AttributeError: '(?:str|list|dict|int|float|tuple|bool|bytes|function)'
     + object|RuntimeError: (?:dictionary changed|generator raised|Already
     + borrowed)|(?:StopIteration|_?queue\.Empty|NotImplementedError)$)[^\n]*)$(?!\s*(?:During handling of the
@@ -727,8 +729,12 @@ values =
     what of why: ZeroDivision => a number is 0 (perhaps nothing was counted, read or measured)
     what of why: Overflow => a number is too large
     what of why: Recursion => a function calls itself without end, as for objects that refer to each other
+    what of why: ValueError: (?:invalid literal|could not convert) => it reads a number where there is other text (a
+    + version, an architecture such as 12.1a, an empty setting)
     what of why: ValueError => the number of values is not the expected one
     what of why: .*pickle => an object cannot be passed to another process
+    what of why: RuntimeError: generator => it searches for something that does not exist (a file, a device, a next
+    + element)
     what of why: RuntimeError => two threads use one object at once
     what of why: StopIteration => it searches for something that does not exist (a file, a device, a next element)
     what of why: _?queue => another process sent nothing in time: it hangs or has exited
@@ -737,7 +743,8 @@ values =
     advice of why: KeyError.*(?:weight|scale|bias|layers|lm_head|embed) => The file of weights has other names than
     + this release expects: use the release that the model's page names, or another quantization of the model
     advice of why: .*pickle => Start workers with fork, or move that object to the top level of the module
-    advice of why: RuntimeError => Send it one request at a time, or give each thread an object of its own
+    advice of why: RuntimeError: (?!generator) => Send it one request at a time, or give each thread an object of its
+    + own
     advice of why: . => Compare the input at the traceback's last line (a field of config.json or of a file, an
     + option, an answer of another program) with what this release expects; install the versions that the program
     + pins, because usually a newer package has changed it

@@ -254,9 +254,10 @@ remedy = Unplug it, try another port and cable without a hub between, and power 
 keys = ead-only file system
 pattern =
     '?(?P<path>[^\s'()]+)(?<!\signoring)'?: [Rr]ead-only file system
-    [Rr]ead-only file system
+    [Rr]ead-only file system(?:: '(?P<path2>[^'\n]+))?
 cause = A file system is read-only[, so that {path} cannot be written].
-remedy = Mount it writable; a file system that the kernel made read-only has errors (see dmesg).
+remedy = Mount it writable (of a container without :ro or read_only); a file system that the kernel made read-only has
+    errors (see dmesg).
 source = Jrohy/docker-install#1
 
 [swap-in-use]

@@ -467,7 +467,12 @@ keys =
     Unexpected EOF in archive
     End-of-central-directory signature
     File is not a zip file
+    not a gzip file
+    LZMAError
+    file could not be opened successfully
 pattern =
+    tarfile\.ReadError: (not a gzip file|file could not be opened successfully)
+    LZMAError: (Input format not supported by decoder|Corrupt input data)
     (\d+ computed checksums? did NOT match)
     (does not look like a tar archive)
     (not in gzip format)

@@ -391,6 +391,24 @@ cause = pip found no {package} for this Python and machine (aarch64 on a Spark)[
 remedy = {advice}.
 source = efogdev/apollo#2
 
+[yaml-invalid]
+keys =
+    yaml.scanner.ScannerError
+    yaml.parser.ParserError
+    yaml.reader.ReaderError
+    error converting YAML to JSON
+    yaml: line
+    yaml: unmarshal errors
+pattern =
+    yaml\.\w+\.\w+Error: (?P<why1>[^\n]+)(?:\n[^\n]*){0,3}?\n\s+in '(?P<file1>[^'\n]+)', line (?P<line1>\d+)
+    yaml\.\w+\.\w+Error: (?P<why2>[^\n]+)
+    yaml: line (?P<line3>\d+): (?P<why3>[^\n]+)
+    yaml: (?P<why4>unmarshal errors:(?:\n\s+line \d+: [^\n]+)?)
+cause = A YAML file cannot be read[: {file}][, line {line}] ({why}).
+remedy = Correct that line or the one above it: blanks for indentation (no tabs), a blank after a colon, and quotes
+    around values with a colon, braces, # or @.
+source = https://yaml.org/spec/1.2.2/
+
 [pyproject-invalid]
 keys =
     TOMLDecodeError

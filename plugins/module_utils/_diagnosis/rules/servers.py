@@ -539,15 +539,25 @@ cause = No attention backend of this vLLM fits the model's settings[: {why}].
 remedy = {advice}.
 source = vllm-project/vllm#57932
 
+[modelopt-fp8-of-fp4]
+keys = ModelOptFp8Config only supports
+pattern = (ModelOptFp8Config) only supports static FP8
+cause = The model is quantized to FP4, and SGLang reads it as FP8 of ModelOpt ({found}).
+remedy = Start it with --quantization modelopt_fp4 (of mixed ones modelopt_mixed, in a release that has it).
+source = sgl-project/sglang#14285
+
 [attention-backend-invalid]
 keys =
     is not valid for this configuration. Reason
     Unknown attention backend
+    must be registered before use
 pattern =
+    Backend (\w+) must be registered before use
     Unknown attention backend: '(\w+)'
     Selected backend \S*?(\w+) is not valid for this configuration\. Reason: \[(?P<why>[^\]\n]*)\]
 cause = The attention backend {found} does not support this model on this GPU[: {why}], or is not in this release.
-remedy = Leave the choice to vLLM (unset VLLM_ATTENTION_BACKEND and --attention-backend).
+remedy = Leave the choice to vLLM (unset VLLM_ATTENTION_BACKEND and --attention-backend), take one that its message or
+    --help lists, or the image for which the recipe was written.
 source = vllm-project/vllm#28589
 
 [vllm-caches-disabled]

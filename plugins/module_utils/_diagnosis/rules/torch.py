@@ -224,6 +224,18 @@ pattern =
 cause = This PyTorch cannot compile ({what}) on {python}: it is older than the Python in use.
 remedy = Use Python 3.12 (uv venv --python 3.12) or a newer PyTorch; TORCHDYNAMO_DISABLE=1 runs without torch.compile.
 
+[torch-for-rocm]
+keys =
+    No HIP GPUs are available
+    libamdhip64.so
+pattern =
+    (No HIP GPUs are available)
+    (libamdhip64\.so[.\d]*): cannot open shared object
+cause = The installed PyTorch (or package) is the build for AMD's GPUs ({found}).
+remedy = Replace it by the build for CUDA (pip install --force-reinstall torch --index-url
+    https://download.pytorch.org/whl/cu130), and take rocm out of index addresses and lock files.
+source = vllm-project/vllm#34573
+
 [cuda-forked]
 keys = Cannot re-initialize CUDA in forked subprocess
 pattern = (Cannot re-initialize CUDA in forked subprocess)
