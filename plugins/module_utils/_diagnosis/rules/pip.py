@@ -391,6 +391,21 @@ cause = pip found no {package} for this Python and machine (aarch64 on a Spark)[
 remedy = {advice}.
 source = efogdev/apollo#2
 
+[pyproject-invalid]
+keys =
+    TOMLDecodeError
+    Invalid TOML
+    tomllib.
+    invalid pyproject.toml
+    Failed to parse `pyproject.toml`
+pattern =
+    Failed to parse '[^'\n]*pyproject\.toml'[^\n]*(?:\n +(?:Caused by: )?(TOML parse error[^\n]*))?
+    TOMLDecodeError: ([^\n]+)
+    Invalid TOML
+    invalid pyproject\.toml
+cause = A pyproject.toml cannot be read ({found}).
+remedy = Correct the patch or the edit that changed it.
+
 [yaml-invalid]
 keys =
     yaml.scanner.ScannerError
@@ -408,21 +423,6 @@ cause = A YAML file cannot be read[: {file}][, line {line}] ({why}).
 remedy = Correct that line or the one above it: blanks for indentation (no tabs), a blank after a colon, and quotes
     around values with a colon, braces, # or @.
 source = https://yaml.org/spec/1.2.2/
-
-[pyproject-invalid]
-keys =
-    TOMLDecodeError
-    Invalid TOML
-    tomllib.
-    invalid pyproject.toml
-    Failed to parse `pyproject.toml`
-pattern =
-    Failed to parse '[^'\n]*pyproject\.toml'[^\n]*(?:\n +(?:Caused by: )?(TOML parse error[^\n]*))?
-    TOMLDecodeError: ([^\n]+)
-    Invalid TOML
-    invalid pyproject\.toml
-cause = A pyproject.toml cannot be read ({found}).
-remedy = Correct the patch or the edit that changed it.
 
 [pip-git-failed]
 keys = did not run successfully
