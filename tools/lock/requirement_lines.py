@@ -22,7 +22,7 @@ _OPTION = re.compile(
 )
 #: Options that change how pip installs, but not what it installs.
 _HOW = re.compile(
-    r"--(?:pre|prefer-binary|no-binary|only-binary|require-hashes|no-index|trusted-host|use-feature|no-deps)\b"
+    r"--(?:pre|prefer-binary|no-binary|only-binary|require-hashes|trusted-host|use-feature|no-deps)\b"
 )
 _AT_URL = re.compile(r"[A-Za-z0-9][\w.-]*\s*(?:\[[^\]]*\])?\s*@\s*(?P<location>\S.*)")
 # The start of an environment marker; a URL may contain semicolons, too.
@@ -71,7 +71,9 @@ class RequirementLines:
             self._count += 1
             if self._count > LINES_LIMIT:
                 raise SparkforgeError(f"There are more than {LINES_LIMIT} lines of requirements.", "Name fewer.")
-            if line and not _HOW.match(line):
+            if line == "--no-index":
+                self.index = dataclasses.replace(self.index, url="none", extra=())
+            elif line and not _HOW.match(line):
                 self._sort(line, base, depth, constrains)
         return self
 
@@ -125,7 +127,9 @@ class RequirementLines:
         elif option in ("i", "index-url"):
             self.index = dataclasses.replace(self.index, url=self.index.url or value)
         elif option == "extra-index-url":
-            self.index = dataclasses.replace(self.index, extra=(*self.index.extra, value))
+            # Like pip, ignore all indexes after --no-index.
+            extra = (*self.index.extra, value) if self.index.url != "none" else ()
+            self.index = dataclasses.replace(self.index, extra=extra)
         elif option in ("f", "find-links"):
             self.index = dataclasses.replace(self.index, find_links=(*self.index.find_links, value))
         elif depth == DEPTH_LIMIT:

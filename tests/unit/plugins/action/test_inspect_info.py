@@ -213,10 +213,10 @@ def test_requirements_files_are_read_with_their_includes(tmp_path: Path) -> None
     (tmp_path / "requirements/constraints.txt").write_text("thing<2\n")
     (tmp_path / "requirements/all.txt").write_text(
         f"-r base.txt\n--constraint=constraints.txt\n--find-links {tmp_path}/more\n--pre\nthing \\\n  >=0.5\nbeside\n"
-        "-e ./here\ngit+https://user:secret@example.com/x.git@main\nother @ git+ssh://git@example.com/y\n"
-        "sdist @ https://example.com/sdist-1.tar.gz\n"
+        "--extra-index-url http://127.0.0.1:9/\n--no-index\n-e ./here\ngit+https://user:secret@example.com/x.git@main\n"
+        "other @ git+ssh://git@example.com/y\nsdist @ https://example.com/sdist-1.tar.gz\n"
     )
-    result = inspect(tmp_path, f"-r {tmp_path}/requirements/all.txt")
+    result = inspect(tmp_path, f"-r {tmp_path}/requirements/all.txt", index_url=None)
     packages = {package["name"]: package["version"] for package in result["packages"]}
     assert packages == {"base": "1", "thing": "1.0", "beside": "1.0"}
     assert (result["verdict"], {finding["kind"] for finding in result["findings"]}) == ("perhaps", {"source"})
