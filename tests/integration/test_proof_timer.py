@@ -14,12 +14,9 @@ from tests.integration.conftest import MOST_EXPOSED, SANDBOXES, Bench, Host, Pla
 HISTORY = "/var/log/sparkforge/proof"
 # The host's own Python has no torch, so each run fails with a check that names the cause.
 VARIABLES = {
-    "verify_schedule": "Sun 03:00",
-    "verify_python": "/usr/bin/python3",
-    "verify_checks": ["cpu.matmul.float32"],
-    "verify_user": "nobody",
-    "sparkforge_gpu_required": False,
-}
+    "verify_schedule": "Sun 03:00", "verify_python": "/usr/bin/python3", "verify_checks": ["cpu.matmul.float32"],
+    "verify_user": "nobody", "sparkforge_gpu_required": False,
+}  # fmt: skip
 #: Install the files that the `verify` role installs once the host is proven.
 PLAY = """
 - hosts: all

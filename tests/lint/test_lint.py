@@ -19,12 +19,9 @@ SOURCES = ["plugins", "tools", "cli", "lab", "benchmarks", "tests", "molecule", 
 def run(*command: str | Path, cwd: Path = CHECKOUT, **environment: str) -> str:
     """Run a tool from the test environment and return its output, which is shown if the tool fails."""
     variables = {
-        **os.environ,
-        "PATH": f"{BIN}:{os.environ['PATH']}",
-        "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"),
-        "NO_COLOR": "1",
-        **environment,
-    }
+        **os.environ, "PATH": f"{BIN}:{os.environ['PATH']}", "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"),
+        "NO_COLOR": "1", **environment,
+    }  # fmt: skip
     result = subprocess.run([str(word) for word in command], cwd=cwd, env=variables, text=True, check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
     assert result.returncode == 0, result.stdout[-12000:]

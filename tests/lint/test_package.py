@@ -99,11 +99,8 @@ def test_uv_runs_the_command(
     arguments = shlex.split(line.replace("--from .", f"--from {sources[source]}"))
     cache = tmp_path_factory.getbasetemp() / "uv-cache"
     environment = {
-        "PATH": f"{BIN}:/usr/bin:/bin",
-        "HOME": str(tmp_path),
-        "UV_CACHE_DIR": str(cache),
-        "UV_PYTHON": python,
-    }
+        "PATH": f"{BIN}:/usr/bin:/bin", "HOME": str(tmp_path), "UV_CACHE_DIR": str(cache), "UV_PYTHON": python,
+    }  # fmt: skip
     for name in ("ANSIBLE_CONFIG", "ANSIBLE_COLLECTIONS_PATH", "PYTHONPATH"):
         environment[name] = ""
     assert sources[source] in arguments and "five questions" in run(*arguments, "--help", cwd=tmp_path, **environment)

@@ -35,14 +35,10 @@ def phrases(tree: ast.AST) -> set[str]:
 @pytest.mark.parametrize(
     ("sources", "tests"),
     [
-        ("cli", "tests/unit/cli"),
-        ("lab", "tests/unit/lab"),
-        ("plugins", "tests/unit/plugins"),
-        ("guard/src", "guard/tests"),
-        ("proof/src", "proof/tests"),
-        ("tools", "tests/unit/tools"),
+        ("cli", "tests/unit/cli"), ("lab", "tests/unit/lab"), ("plugins", "tests/unit/plugins"),
+        ("guard/src", "guard/tests"), ("proof/src", "proof/tests"), ("tools", "tests/unit/tools"),
     ],
-)
+)  # fmt: skip
 def test_errors_are_quoted_by_three_words(sources: str, tests: str) -> None:
     raised = [node for tree in trees(sources) for node in ast.walk(tree) if isinstance(node, ast.Raise)]
     errors = set[str]().union(*map(phrases, raised))

@@ -70,12 +70,9 @@ def fetch_source() -> Path:
     keyring = "/usr/share/keyrings/debian-archive-keyring.gpg"
     (folder / "sources.list").write_text(f"deb-src [signed-by={keyring}] {debian_archive()} trixie main\n")
     settings = {
-        "Dir::Etc::SourceList": folder / "sources.list",
-        "Dir::Etc::SourceParts": folder / "parts",
-        "Dir::State::Lists": folder / "lists",
-        "Dir::Cache": folder,
-        "APT::Sandbox::User": "root",
-    }
+        "Dir::Etc::SourceList": folder / "sources.list", "Dir::Etc::SourceParts": folder / "parts",
+        "Dir::State::Lists": folder / "lists", "Dir::Cache": folder, "APT::Sandbox::User": "root",
+    }  # fmt: skip
     apt = ["apt-get", "-q", *(word for key, value in settings.items() for word in ("-o", f"{key}={value}"))]
     run(*apt, "update")
     run(*apt, "source", "--download-only", RECIPE["source"]["package"], cwd=folder)

@@ -16,12 +16,9 @@ SCENARIOS = sorted(path.parent.name for path in (CHECKOUT / "molecule").glob("*/
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_the_scenario_converges_is_idempotent_and_verifies(scenario: str, tmp_path: Path):
     environment = {
-        **os.environ,
-        "PATH": f"{BIN}:{os.environ['PATH']}",
-        "MOLECULE_EPHEMERAL_DIRECTORY": str(tmp_path),
-        "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"),
-        "NO_COLOR": "1",
-    }
+        **os.environ, "PATH": f"{BIN}:{os.environ['PATH']}", "MOLECULE_EPHEMERAL_DIRECTORY": str(tmp_path),
+        "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"), "NO_COLOR": "1",
+    }  # fmt: skip
     result = subprocess.run([BIN / "molecule", "test", "--scenario-name", scenario], cwd=CHECKOUT, env=environment,
                           text=True, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
     print(result.stdout[-3000:])

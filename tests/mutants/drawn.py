@@ -301,13 +301,10 @@ def near(file: str) -> list[str]:
     order = sorted(
         {*tests, *named},
         key=lambda importer: (
-            importer not in named,
-            not _kin(importer, file),
-            not mention.get(importer),
-            distance.get(importer, 50),
+            importer not in named, not _kin(importer, file), not mention.get(importer), distance.get(importer, 50),
             importer,
         ),
-    )
+    )  # fmt: skip
     plays = [importer for importer in order if importer.startswith("tests/playbooks")]
     return [importer for importer in order if importer not in plays][:FILES] + plays[:2]
 

@@ -13,13 +13,9 @@ from tests.example_reports import healthy
 from tests.playbooks.run_playbook import Run, StandIn
 
 WHEELS = {
-    "name": "wheels",
-    "method": "wheel",
-    "wheel": {"cuda": None},
-    "libraries": "wheels",
-    "archives": [],
+    "name": "wheels", "method": "wheel", "wheel": {"cuda": None}, "libraries": "wheels", "archives": [],
     "cusparselt": {},
-}
+}  # fmt: skip
 BUILT = {
     "name": "built", "method": "build", "units": {"pytorch": {}}, "python": {"version": "3.12"},
     "lock": {"id": "0123456789ab", "run_requirements": {}},
@@ -134,14 +130,9 @@ def test_a_host_that_fails_in_any_phase_keeps_what_it_had(tmp_path: Path) -> Non
     site = Site(tmp_path, 9)
     site.provision("spark2", "spark3")
     failing = {
-        "spark3": "build environment",
-        "spark4": "wheel libraries",
-        "spark5": "wheel environment",
-        "spark6": "wheel proof",
-        "spark7": "build proof",
-        "spark8": "build switch",
-        "spark9": "build judgement",
-    }
+        "spark3": "build environment", "spark4": "wheel libraries", "spark5": "wheel environment",
+        "spark6": "wheel proof", "spark7": "build proof", "spark8": "build switch", "spark9": "build judgement",
+    }  # fmt: skip
     run = site.run(failing=failing)
     assert run.code != 0
     # Until its build is proven, a host without an environment uses wheels; a failed bridge does not prevent the build.

@@ -72,13 +72,8 @@ def test_a_run_fails_on_the_hosts_that_are_not_proven_and_shows_all(tmp_path: Pa
     for message in ("matmul.fp8_rowwise", "no report", "has format 1;", "is damaged: "):
         assert message in run.text
     assert {row["host"]: row["verdict"] for row in site.fleet["hosts"]} == {
-        "bad": "fail",
-        "gone": "no report",
-        "old": "no report",
-        "torn": "no report",
-        "open": "unproven",
-        "ok": "proven",
-    }
+        "bad": "fail", "gone": "no report", "old": "no report", "torn": "no report", "open": "unproven", "ok": "proven",
+    }  # fmt: skip
     assert "example" not in (site.reports / "index.html").read_text()
 
 

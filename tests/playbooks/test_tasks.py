@@ -26,15 +26,11 @@ def test_a_play_sends_a_wheel_once_and_then_changes_nothing(open_path: Path) -> 
     task = {
         "name": "Environment",
         "sparkforge.dgx_spark.python_env": {
-            "name": "torch",
-            "root": str(open_path / "root"),
-            "kernel_dir": str(open_path / "kernels"),
-            "python": interpreter.PYTHON,
-            "wheels": ["tiny-1.0-py3-none-any.whl"],
-            "index_url": "none",
+            "name": "torch", "root": str(open_path / "root"), "kernel_dir": str(open_path / "kernels"),
+            "python": interpreter.PYTHON, "wheels": ["tiny-1.0-py3-none-any.whl"], "index_url": "none",
             "imports": ["tiny"],
         },
-    }
+    }  # fmt: skip
     play = [{"name": "P", "hosts": "all", "gather_facts": False, "tasks": [task]}]
     (open_path / "play.yml").write_text(json.dumps(play))
     remote = "ansible_remote_tmp=" + str(open_path / "remote")

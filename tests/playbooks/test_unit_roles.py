@@ -15,14 +15,9 @@ COLLECTION = Path(__file__).parents[2]
 ROLES = ("cuda_libraries", "llvm", "triton", "torch_extensions")
 SHA = "b" * 64
 SPARK: dict[str, t.Any] = {
-    "os": {"id": "ubuntu", "version": "24.04"},
-    "kernel": {"machine": "aarch64"},
-    "gpu": {"devices": []},
-    "apt": {"packages": {"libpng-dev": "1.6"}},
-    "apt_sources": [],
-    "driver": {"nvidia_fs": None},
-    "managed_files": {},
-}
+    "os": {"id": "ubuntu", "version": "24.04"}, "kernel": {"machine": "aarch64"}, "gpu": {"devices": []},
+    "apt": {"packages": {"libpng-dev": "1.6"}}, "apt_sources": [], "driver": {"nvidia_fs": None}, "managed_files": {},
+}  # fmt: skip
 LLVM = {"fingerprint": "0" * 16, "status": "built", "prefix": "/p", "wheels": []}
 TORCH_WHEEL = {"name": "torch", "version": "2.9.1+cu130.sf0", "sha256": SHA, "path": "/house/pytorch/1/torch.whl"}
 PYTORCH = {"fingerprint": "1" * 16, "status": "built", "prefix": None, "wheels": [TORCH_WHEEL]}
@@ -137,12 +132,9 @@ def test_a_build_asks_for_cudnn_and_nccl_of_the_stacks_minor_first_and_wheels_fo
         *(f"{name}=2.27.*+cuda13.*>=2.27.7|{name}=*+cuda13.*>=2.27.7" for name in ("libnccl2", "libnccl-dev")),
     ]
     assert libraries_of_stack(facts["installed"]) == [
-        "libcudnn9-cuda-13=*",
-        "libcudnn9-headers-cuda-13=*",
-        "libcudnn9-dev-cuda-13=*",
-        "libnccl2=*+cuda13.*",
+        "libcudnn9-cuda-13=*", "libcudnn9-headers-cuda-13=*", "libcudnn9-dev-cuda-13=*", "libnccl2=*+cuda13.*",
         "libnccl-dev=*+cuda13.*",
-    ]
+    ]  # fmt: skip
 
 
 def test_llvm_is_built_at_the_pin_with_what_triton_links(facts: dict[str, dict[str, t.Any]]) -> None:

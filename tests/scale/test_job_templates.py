@@ -63,13 +63,10 @@ def test_the_assets_fit_the_schema() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"type": "choice"},
-        {"type": "multiplechoice"},
-        {"type": "integer", "default": "0"},
-        {"type": "text", "choices": ["a"]},
-        {"type": "text", "default": True},
+        {"type": "choice"}, {"type": "multiplechoice"}, {"type": "integer", "default": "0"},
+        {"type": "text", "choices": ["a"]}, {"type": "text", "default": True},
     ],
-)
+)  # fmt: skip
 def test_the_schema_refuses_a_question_that_awx_refuses(wrong: dict) -> None:
     question = {"question_name": "x", "variable": "x", "required": True, **wrong}
     validator = jsonschema.Draft202012Validator({**SCHEMA["$defs"]["question"], "$defs": SCHEMA["$defs"]})

@@ -74,15 +74,9 @@ def private_data(folder: Path, **answers: object) -> Path:
             platforms[here] = next(iter(platforms.values()))
     write(inventory / f"locks/{name}.yml", lock)
     extra = {
-        **defaults,
-        "stack_profile": "generic",
-        "sparkforge_gpu_required": False,
-        "preflight_memory_minimum_gib": 0,
-        "preflight_disk_minimum": [],
-        "preflight_apt_wait": 0,
-        "sparkforge_wheelhouse_password": SECRET,
-        **answers,
-    }
+        **defaults, "stack_profile": "generic", "sparkforge_gpu_required": False, "preflight_memory_minimum_gib": 0,
+        "preflight_disk_minimum": [], "preflight_apt_wait": 0, "sparkforge_wheelhouse_password": SECRET, **answers,
+    }  # fmt: skip
     write(folder / "env/extravars", extra)
     write(
         folder / "env/envvars", {"ANSIBLE_NOCOLOR": "1", "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}

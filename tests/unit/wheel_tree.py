@@ -88,26 +88,19 @@ class WheelTree:
             (directory / file_name(name, version)).write_bytes(content)
             outputs.append(
                 {
-                    "path": file_name(name, version),
-                    "name": name.replace("_", "-"),
-                    "version": version,
-                    "sha256": hashlib.sha256(content).hexdigest(),
-                    "size": len(content),
+                    "path": file_name(name, version), "name": name.replace("_", "-"), "version": version,
+                    "sha256": hashlib.sha256(content).hexdigest(), "size": len(content),
                 }
-            )
+            )  # fmt: skip
         if not outputs:
             (directory / "prefix/lib").mkdir(parents=True)
             (directory / "prefix/lib/library.so").write_bytes(b"\x7fELF")
             outputs.append({"path": "prefix", "files": 1, "size": 4096, "sha256": "0" * 64})
         receipt: dict[str, t.Any] = {
-            "format": 1,
-            "name": unit,
-            "fingerprint": mark,
-            "platform": self.platform,
-            "inputs": {"name": unit, "depends": depends},
-            "outputs": outputs,
+            "format": 1, "name": unit, "fingerprint": mark, "platform": self.platform,
+            "inputs": {"name": unit, "depends": depends}, "outputs": outputs,
             "finished": f"2020-01-{number:02d}T00:00:00Z",
-        }
+        }  # fmt: skip
         receipt["seal"] = model.fingerprint(receipt)
         path = self.receipt(unit, mark)
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -415,13 +415,9 @@ def test_estimate_is_within_ten_per_cent_of_torch(size: str, kind: str, tmp_path
 
 #: MiB of the KV cache and of the compute buffer, from llama.cpp's log (guard/tests/engines.py).
 LLAMA = {
-    ("0.1B", 2048, "on"): (72, 65.5),
-    ("0.1B", 16384, "off"): (576, 426.51),
-    ("0.3B", 8192, "on"): (512, 66.5),
-    ("0.3B", 4096, "off"): (256, 150.01),
-    ("0.5B", 4096, "on"): (48, 300.25),
-    ("0.5B", 32768, "off"): (384, 969.26),
-}
+    ("0.1B", 2048, "on"): (72, 65.5), ("0.1B", 16384, "off"): (576, 426.51), ("0.3B", 8192, "on"): (512, 66.5),
+    ("0.3B", 4096, "off"): (256, 150.01), ("0.5B", 4096, "on"): (48, 300.25), ("0.5B", 32768, "off"): (384, 969.26),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("size", "length", "flash"), LLAMA)

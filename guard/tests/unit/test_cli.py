@@ -11,16 +11,12 @@ from tests.unit.run_module import run_module
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "cannot be read"),
-        ("[1]", "cannot be read"),
-        ('{"warn": 10}', "warn to 10: unknown"),
-        ('{"first": "jupyter-*"}', "a wrong type"),
-        ('{"end_percent": 7}', "not in order"),
-        ('{"end_percent": 0}', "not in order"),
-        ('{"protected": ["*"]}', "matches everything"),
+        ("", "cannot be read"), ("[1]", "cannot be read"), ('{"warn": 10}', "warn to 10: unknown"),
+        ('{"first": "jupyter-*"}', "a wrong type"), ('{"end_percent": 7}', "not in order"),
+        ('{"end_percent": 0}', "not in order"), ('{"protected": ["*"]}', "matches everything"),
         ('{"first": [""]}', "matches everything"),
     ],
-)
+)  # fmt: skip
 def test_wrong_settings_are_one_message(text: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     (tmp_path / "settings.json").write_text(text)
     assert cli.main(["run", str(tmp_path / "settings.json")]) == 2

@@ -263,18 +263,11 @@ ENTRIES = (
 #: Functions written in torch's own Python, which do not depend on a device and whose files `identity.files` compares.
 #: They are drawn so that each seed and number still draws the same fault as before, but no fault is planted in them.
 LEFT_OUT = (
-    "autograd.functional.hessian",
-    "autograd.functional.jacobian",
-    "autograd.functional.vjp",
-    "autograd.grad",
-    "nn.utils.clip_grad_norm_",
-    "nn.utils.clip_grad_value_",
-    "nn.utils.parameters_to_vector",
-    "nn.utils.rnn.pad_sequence",
-    "optim.lr_scheduler.CosineAnnealingLR.get_lr",
-    "utils.checkpoint.checkpoint",
+    "autograd.functional.hessian", "autograd.functional.jacobian", "autograd.functional.vjp", "autograd.grad",
+    "nn.utils.clip_grad_norm_", "nn.utils.clip_grad_value_", "nn.utils.parameters_to_vector",
+    "nn.utils.rnn.pad_sequence", "optim.lr_scheduler.CosineAnnealingLR.get_lr", "utils.checkpoint.checkpoint",
     "utils.data.RandomSampler.__iter__",
-)
+)  # fmt: skip
 
 
 def _polled(event: t.Any) -> None:

@@ -276,16 +276,7 @@ def _tail(drawn: Drawn, result: torch.Tensor, last: LastResults) -> bool:
 
 
 _DEFECTS: dict[str, t.Callable[[Drawn, torch.Tensor, LastResults], bool]] = {
-    "scale": _scale,
-    "offset": _offset,
-    "lane": _lane,
-    "last": _last,
-    "last of batch": _batch,
-    "rounding": _rounding,
-    "flushed": _flushed,
-    "NaN swallowed": _nan,
-    "repeated": _repeated,
-    "biased": _biased,
-    "correlated": _correlated,
+    "scale": _scale, "offset": _offset, "lane": _lane, "last": _last, "last of batch": _batch, "rounding": _rounding,
+    "flushed": _flushed, "NaN swallowed": _nan, "repeated": _repeated, "biased": _biased, "correlated": _correlated,
     "tail": _tail,
-}
+}  # fmt: skip

@@ -39,20 +39,12 @@ def test_damaged_library_fails(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("cubins", "ptx", "device", "expected"),
     [
-        (OFFICIAL, "", "12.1", "covered"),
-        (OFFICIAL, "", "9.0", "covered"),
-        (OFFICIAL, "", "8.9", "covered"),
-        (OFFICIAL, "", "11.0", "covered"),
-        ("8.0 9.0 12.0", "", "11.0", "nothing"),
-        ("7.5", "", "12.1", "nothing"),
-        ("12.0a", "", "12.1", "single"),
-        ("9.0a", "", "12.1", "single"),
-        ("12.0f", "", "12.1", "covered"),
-        ("12.1", "", "12.0", "nothing"),
-        ("8.0", "9.0", "12.1", "compiled"),
-        ("8.0", "12.1", "9.0", "nothing"),
+        (OFFICIAL, "", "12.1", "covered"), (OFFICIAL, "", "9.0", "covered"), (OFFICIAL, "", "8.9", "covered"),
+        (OFFICIAL, "", "11.0", "covered"), ("8.0 9.0 12.0", "", "11.0", "nothing"), ("7.5", "", "12.1", "nothing"),
+        ("12.0a", "", "12.1", "single"), ("9.0a", "", "12.1", "single"), ("12.0f", "", "12.1", "covered"),
+        ("12.1", "", "12.0", "nothing"), ("8.0", "9.0", "12.1", "compiled"), ("8.0", "12.1", "9.0", "nothing"),
     ],
-)
+)  # fmt: skip
 def test_coverage_of_device(cubins: str, ptx: str, device: str, expected: str) -> None:
     problems, compiled, single = architectures.coverage({"/s/x.so": code(cubins, ptx)}, [device])
     kinds = {"nothing": problems, "compiled": compiled, "single": single}

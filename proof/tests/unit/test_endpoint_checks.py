@@ -19,11 +19,8 @@ REPORTS = yaml.safe_load((Path(__file__).parent / "served_reports.yml").read_tex
 CAUGHT = {fault: record for fault, record in REPORTS.items() if "check" in record}
 #: For each check, the checks whose answers it uses.
 BEFORE = {
-    "greedy": ["completion", "batch"],
-    "batch": ["completion"],
-    "cache": ["completion"],
-    "max_tokens": ["completion"],
-}
+    "greedy": ["completion", "batch"], "batch": ["completion"], "cache": ["completion"], "max_tokens": ["completion"],
+}  # fmt: skip
 SEED, LONGEST = 5, 150
 
 

@@ -159,14 +159,10 @@ def test_condition_without_one_right_answer(name: str, axis: str, value: str) ->
 @pytest.mark.parametrize(
     ("name", "form", "result"),
     [
-        ("mul", "bfloat16", 1),
-        ("_foreach_mul", "bfloat16", 6),
-        ("nn.functional.layer_norm, drawn", "float16", 1),
-        ("nn.functional.max_pool2d", "bfloat16", 1),
-        ("mul", "float32", 32),
-        ("amax", "float32", 32),
+        ("mul", "bfloat16", 1), ("_foreach_mul", "bfloat16", 6), ("nn.functional.layer_norm, drawn", "float16", 1),
+        ("nn.functional.max_pool2d", "bfloat16", 1), ("mul", "float32", 32), ("amax", "float32", 32),
     ],
-)
+)  # fmt: skip
 def test_results_that_are_rounded_once(name: str, form: str, result: float) -> None:
     assert operator_bounds.bounds(name, form)[0] == result
 
@@ -206,18 +202,11 @@ def test_axes_are_values_of_computed_pairs(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize(
     "change",
     [
-        {"pairs": {"7": "add"}},
-        {"pairs": {"no number": ["add"]}},
-        {"pairs": {"f" * 2000: ["add"]}},
-        {"pairs": [1]},
-        {"overloads": [1]},
-        {"overloads": ["name"] * 30_000},
-        {"of_pairs": "10"},
-        {"axes": ["mode"]},
-        {"axes": {"mode": {1: True}}},
-        {"table": None},
+        {"pairs": {"7": "add"}}, {"pairs": {"no number": ["add"]}}, {"pairs": {"f" * 2000: ["add"]}}, {"pairs": [1]},
+        {"overloads": [1]}, {"overloads": ["name"] * 30_000}, {"of_pairs": "10"}, {"axes": ["mode"]},
+        {"axes": {"mode": {1: True}}}, {"table": None},
     ],
-)
+)  # fmt: skip
 def test_coverage_with_wrong_form_is_refused(change: dict[str, Any]) -> None:
     assert all(map(coverage.is_sound, (ROW, {})))
     assert not coverage.is_sound({**ROW, **change})

@@ -12,13 +12,9 @@ from sparkforge_proof._shared.module_utils._unit import receipt as sealing
 from sparkforge_proof.check import Result
 
 REFERENCE: dict[str, t.Any] = {
-    "stack": "torch-2.15.0",
-    "environment": "torch",
-    "lock_id": "0123456789ab",
-    "versions": {"torch": "2.15.0"},
-    "cuda_version": "13.0",
-    "driver_minimum": "580.65.06",
-}
+    "stack": "torch-2.15.0", "environment": "torch", "lock_id": "0123456789ab", "versions": {"torch": "2.15.0"},
+    "cuda_version": "13.0", "driver_minimum": "580.65.06",
+}  # fmt: skip
 PROFILE = {"name": "gb10", "compute_capability": "12.1"}
 GPU = {"present": True, "devices": [{"name": "NVIDIA GB10", "compute_capability": "12.1"}]}
 NO_GPU: dict[str, t.Any] = {"present": False, "devices": []}

@@ -60,17 +60,12 @@ def answer(
 @pytest.mark.parametrize(
     ("cubins", "ptx", "expected"),
     [
-        ("9.0 12.0", "", ("yes", set())),
-        ("12.0f", "", ("yes", set())),
-        ("12.1a", "", ("yes", set())),
-        ("8.0", "12.0", ("yes", {("note", "ptx")})),
-        ("8.0", "12.0a", ("no", {("no", "gpu_code")})),
-        ("12.0a", "", ("no", {("no", "gpu_code")})),
-        ("8.0 9.0", "", ("no", {("no", "gpu_code")})),
-        ("8.0", "13.0", ("no", {("no", "gpu_code")})),
-        ("", "", ("yes", set())),
+        ("9.0 12.0", "", ("yes", set())), ("12.0f", "", ("yes", set())), ("12.1a", "", ("yes", set())),
+        ("8.0", "12.0", ("yes", {("note", "ptx")})), ("8.0", "12.0a", ("no", {("no", "gpu_code")})),
+        ("12.0a", "", ("no", {("no", "gpu_code")})), ("8.0 9.0", "", ("no", {("no", "gpu_code")})),
+        ("8.0", "13.0", ("no", {("no", "gpu_code")})), ("", "", ("yes", set())),
     ],
-)
+)  # fmt: skip
 def test_gpu_code_decides_verdict(cubins: str, ptx: str, expected: tuple[str, set[tuple[str, str]]]) -> None:
     assert answer(package("thing", library("thing/_C.so", cubins, ptx))) == expected
 

@@ -49,15 +49,11 @@ def test_attention_case_is_in_the_class_of_its_row():
 @pytest.mark.parametrize(
     ("mask", "expanded", "queries", "release", "defect"),
     [
-        ("causal", True, 1, "2.11.0", "efficient"),
-        ("causal", True, 65, "2.11.0", "efficient"),
-        ("boolean", True, 65, "2.11.0", "efficient"),
-        ("none", True, 65, "2.11.0", ""),
-        ("causal", False, 65, "2.11.0", ""),
-        ("causal", True, 66, "2.11.0", ""),
-        ("causal", True, 65, "2.14.1", ""),
+        ("causal", True, 1, "2.11.0", "efficient"), ("causal", True, 65, "2.11.0", "efficient"),
+        ("boolean", True, 65, "2.11.0", "efficient"), ("none", True, 65, "2.11.0", ""),
+        ("causal", False, 65, "2.11.0", ""), ("causal", True, 66, "2.11.0", ""), ("causal", True, 65, "2.14.1", ""),
     ],
-)
+)  # fmt: skip
 def test_attention_defect_is_known_of_masked_expanded_keys(
     monkeypatch: pytest.MonkeyPatch, mask: str, expanded: bool, queries: int, release: str, defect: str
 ):
@@ -122,19 +118,10 @@ def test_check_that_may_break_the_device_runs_last():
 @pytest.mark.parametrize(
     ("row", "block", "offset"),
     [
-        (0, 0, 0),
-        (0, 1, 1),
-        (0, 3, 3),
-        (1, 0, 16),
-        (31, 0, 31 * 16),
-        (32, 0, 4),
-        (64, 2, 10),
-        (127, 3, 31 * 16 + 15),
-        (0, 4, 512),
-        (128, 0, 3 * 512),
-        (129, 9, 3 * 512 + 2 * 512 + 16 + 1),
+        (0, 0, 0), (0, 1, 1), (0, 3, 3), (1, 0, 16), (31, 0, 31 * 16), (32, 0, 4), (64, 2, 10), (127, 3, 31 * 16 + 15),
+        (0, 4, 512), (128, 0, 3 * 512), (129, 9, 3 * 512 + 2 * 512 + 16 + 1),
     ],
-)
+)  # fmt: skip
 def test_scale_offset_in_tiles_of_128_rows_by_4_blocks(row: int, block: int, offset: int):
     assert scale_offset(row, block, 10) == offset
 

@@ -116,13 +116,10 @@ def test_interpreter_that_does_not_start(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("skipped", "expected"),
     [
-        ("cpu.companions.", "proven"),
-        ("cpu.compilation.", "proven"),
-        ("cpu.survey.float32", "proven"),
-        ("cpu.survey.", "unproven"),
-        ("cpu.matmul.", "unproven"),
+        ("cpu.companions.", "proven"), ("cpu.compilation.", "proven"), ("cpu.survey.float32", "proven"),
+        ("cpu.survey.", "unproven"), ("cpu.matmul.", "unproven"),
     ],
-)
+)  # fmt: skip
 def test_complete_run_needs_numbers_of_each_family(
     monkeypatch: pytest.MonkeyPatch, skipped: str, expected: str
 ) -> None:

@@ -415,16 +415,9 @@ def test_causes_of_printed_errors(tmp_path: Path) -> None:
 
 def test_reasons_of_failures(tmp_path: Path) -> None:
     reasons = {
-        "slow1": "slow",
-        "refuses1": "refused",
-        "refuses_and_prints1": "wrong",
-        "reaches_too_far1": "crash",
-        "wrong1": "wrong",
-        "hangs1": "timeout",
-        "crashes1": "crash",
-        "runs_out1": "memory",
-        "is_killed1": "memory",
-    }
+        "slow1": "slow", "refuses1": "refused", "refuses_and_prints1": "wrong", "reaches_too_far1": "crash",
+        "wrong1": "wrong", "hangs1": "timeout", "crashes1": "crash", "runs_out1": "memory", "is_killed1": "memory",
+    }  # fmt: skip
     rows = run(tmp_path, *reasons)
     assert {name: row["reason"] for name, row in rows.items()} == reasons
     slow = rows.pop("slow1")

@@ -34,14 +34,10 @@ def test_one_failure_is_a_fail() -> None:
 CATALOGUE = {
     name: Definition(name, name.split(".")[-2], "cpu" if name.startswith("cpu.") else "cuda", True, 60, "", evidence)
     for name, evidence in {
-        "attention.flash": (H200,),
-        "attention.math": (H200,),
-        "matmul.float32": (H200,),
-        "matmul.float8_rowwise": (H200,),
-        "matmul.float4": (),
-        "cpu.algebra.dense": (X86,),
+        "attention.flash": (H200,), "attention.math": (H200,), "matmul.float32": (H200,),
+        "matmul.float8_rowwise": (H200,), "matmul.float4": (), "cpu.algebra.dense": (X86,),
     }.items()
-}
+}  # fmt: skip
 HERE, ELSEWHERE = ("9.0", "x86_64", "torch 2.14"), ("12.1", "aarch64", "torch 2.14")
 
 

@@ -33,13 +33,10 @@ def row(number: int, **values: Any) -> dict[str, Any]:
 
 def test_report_counts_mutants_by_outcome() -> None:
     rows = [
-        row(1, caught={"survey.float32": "off"}),
-        row(2),
-        row(3, size=0.0, large=False),
-        row(4, error="was killed by SIGKILL"),
-        row(5, size=3.0, large=False),
+        row(1, caught={"survey.float32": "off"}), row(2), row(3, size=0.0, large=False),
+        row(4, error="was killed by SIGKILL"), row(5, size=3.0, large=False),
         row(6, defect="", size=0.0, faults=0, large=False),
-    ]
+    ]  # fmt: skip
     report = campaign.report(rows)
     for line in (
         "seeds 7",

@@ -11,14 +11,9 @@ def run(hosts: int, cpu: float, wall: float = 10.0, changed: int = 0) -> fleet.R
 
 def rollout(**figures: object) -> fleet.Rollout:
     values: dict = {
-        "hosts": 16,
-        "seconds": 150.0,
-        "compiles": {"pytorch": 1},
-        "wheel_bytes": 26_000_000,
-        "cached_bytes": 0,
-        "ssh_bytes": 16 * 2_000_000,
-        "rollback": {"spark01": 0.8, "spark02": 1.1},
-    }
+        "hosts": 16, "seconds": 150.0, "compiles": {"pytorch": 1}, "wheel_bytes": 26_000_000, "cached_bytes": 0,
+        "ssh_bytes": 16 * 2_000_000, "rollback": {"spark01": 0.8, "spark02": 1.1},
+    }  # fmt: skip
     return fleet.Rollout(**{**values, **figures})
 
 

@@ -334,14 +334,9 @@ def test_a_terminal_gets_bars_messages_and_errors() -> None:
     text = output(terminal=True)
     lines = [line for line in re.split(r"[\r\n]+", re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)) if "━" not in line]
     assert [line for line in lines if line] == [
-        "spark-1:",
-        "[bold]read",
-        "me[/bold]",
-        "spark-1: No GPU. Mount one.",
-        "fatal: [spark-1]: FAILED! => its own error",
-        "PLAY RECAP ",
-        "spark-1 : ok=4 changed=0 failed=1",
-    ]
+        "spark-1:", "[bold]read", "me[/bold]", "spark-1: No GPU. Mount one.",
+        "fatal: [spark-1]: FAILED! => its own error", "PLAY RECAP ", "spark-1 : ok=4 changed=0 failed=1",
+    ]  # fmt: skip
     assert "TASK [Build]" in output(terminal=True, verbose=True)
 
 

@@ -89,11 +89,8 @@ def test_benches_that_start_at_once_install_podman_once(tmp_path: Path) -> None:
     for name in ("dpkg", "mkdir", "rmdir", "sleep", "touch", "chmod"):
         (tmp_path / name).symlink_to(shutil.which(name) or name)
     environment = {
-        **os.environ,
-        "PATH": str(tmp_path),
-        "STATE": str(tmp_path),
-        "SPARKFORGE_CACHE": str(tmp_path / "cache"),
-    }
+        **os.environ, "PATH": str(tmp_path), "STATE": str(tmp_path), "SPARKFORGE_CACHE": str(tmp_path / "cache"),
+    }  # fmt: skip
     runs = [subprocess.Popen([sys.executable, "-c", BUILD], cwd=CHECKOUT, env=environment) for _ in range(3)]
     assert [run.wait() for run in runs] == [0, 0, 0]
     assert (tmp_path / "called").read_text().split() == ["update", "install"]

@@ -48,18 +48,10 @@ def test_proxies_are_set_in_both_spellings(certificate: str) -> None:
     bundle = "/etc/ssl/certs/ca-certificates.crt"
     proxies = {**PROXIES, "https": "http://proxy.example.com:3129"}
     assert environment(proxies, certificate) == {
-        "http_proxy": proxies["http"],
-        "HTTP_PROXY": proxies["http"],
-        "https_proxy": proxies["https"],
-        "HTTPS_PROXY": proxies["https"],
-        "no_proxy": hosts,
-        "NO_PROXY": hosts,
-        "SSL_CERT_FILE": bundle,
-        "PIP_CERT": bundle,
-        "GIT_SSL_CAINFO": bundle,
-        "CURL_CA_BUNDLE": bundle,
-        "REQUESTS_CA_BUNDLE": bundle,
-    }
+        "http_proxy": proxies["http"], "HTTP_PROXY": proxies["http"], "https_proxy": proxies["https"],
+        "HTTPS_PROXY": proxies["https"], "no_proxy": hosts, "NO_PROXY": hosts, "SSL_CERT_FILE": bundle,
+        "PIP_CERT": bundle, "GIT_SSL_CAINFO": bundle, "CURL_CA_BUNDLE": bundle, "REQUESTS_CA_BUNDLE": bundle,
+    }  # fmt: skip
 
 
 def test_a_password_is_in_a_file_and_not_in_the_environment() -> None:

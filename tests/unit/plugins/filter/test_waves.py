@@ -18,21 +18,13 @@ def hosts(count: int) -> list[str]:
 @pytest.mark.parametrize(
     ("count", "definition", "expected"),
     [
-        (16, [1, "25%", "rest"], [1, 4, 11]),
-        (1, [1, "25%", "rest"], [1]),
-        (2, [1, "25%", "rest"], [1, 1]),
-        (16, ["100%"], [16]),
-        (16, "rest", [16]),
-        (3, [5, "rest"], [3]),
-        (30, [1, "10%", "50%", "rest"], [1, 3, 15, 11]),
-        (16, "1, 25%, rest", [1, 4, 11]),
-        (16, "[1, '25%', rest]", [1, 4, 11]),
-        (16, ["4", 12], [4, 12]),
-        (4, 4, [4]),
-        (7, ["10%", "rest"], [1, 6]),
+        (16, [1, "25%", "rest"], [1, 4, 11]), (1, [1, "25%", "rest"], [1]), (2, [1, "25%", "rest"], [1, 1]),
+        (16, ["100%"], [16]), (16, "rest", [16]), (3, [5, "rest"], [3]),
+        (30, [1, "10%", "50%", "rest"], [1, 3, 15, 11]), (16, "1, 25%, rest", [1, 4, 11]),
+        (16, "[1, '25%', rest]", [1, 4, 11]), (16, ["4", 12], [4, 12]), (4, 4, [4]), (7, ["10%", "rest"], [1, 6]),
         (0, [1, "rest"], [1]),
     ],
-)
+)  # fmt: skip
 def test_each_wave_takes_its_size_from_the_remaining_hosts(count: int, definition: t.Any, expected: list[int]) -> None:
     assert waves(hosts(count), definition) == expected
 
@@ -44,23 +36,13 @@ def test_default_waves_are_one_host_then_a_quarter_then_the_rest() -> None:
 @pytest.mark.parametrize(
     ("definition", "cause"),
     [
-        ([1, 3], "12 would never"),
-        (["25%", "25%"], "hold 8 of 16 hosts"),
-        ([1, "60%", "60%"], "add up to 120 %"),
-        (["rest", 1], "left after rest"),
-        ([0, "rest"], "0 is not"),
-        ([-1, "rest"], "-1 is not"),
-        (["150%"], "150% is not"),
-        (["0%", "rest"], "0% is not"),
-        ([1.5, "rest"], "1.5 is not"),
-        ([True, "rest"], "True is not"),
-        (["one"], "one is not"),
-        ([], "has no wave"),
-        ("", "has no wave"),
-        (None, "has no wave"),
-        ({"first": 1}, "has no wave"),
+        ([1, 3], "12 would never"), (["25%", "25%"], "hold 8 of 16 hosts"), ([1, "60%", "60%"], "add up to 120 %"),
+        (["rest", 1], "left after rest"), ([0, "rest"], "0 is not"), ([-1, "rest"], "-1 is not"),
+        (["150%"], "150% is not"), (["0%", "rest"], "0% is not"), ([1.5, "rest"], "1.5 is not"),
+        ([True, "rest"], "True is not"), (["one"], "one is not"), ([], "has no wave"), ("", "has no wave"),
+        (None, "has no wave"), ({"first": 1}, "has no wave"),
     ],
-)
+)  # fmt: skip
 def test_inconsistent_waves_are_refused_with_the_variable(definition: t.Any, cause: str) -> None:
     with pytest.raises(AnsibleFilterError, match="sparkforge_waves") as caught:
         waves(hosts(16), definition)

@@ -160,13 +160,9 @@ def options_for(host: Host, version: str, kernel: bool = True) -> dict[str, t.An
     redist.mkdir(exist_ok=True)
     wheels = [write_wheel(host.links, "tiny", version), *([write_wheel(host.links, "ipykernel")] if kernel else [])]
     return {
-        "requirements": [pin(wheel) for wheel in wheels],
-        "imports": ["tiny"],
-        "jupyter": True,
-        "environment": {"X": version},
-        "library_paths": [str(redist)],
-        "stack": {"name": f"tiny-{version}"},
-    }
+        "requirements": [pin(wheel) for wheel in wheels], "imports": ["tiny"], "jupyter": True,
+        "environment": {"X": version}, "library_paths": [str(redist)], "stack": {"name": f"tiny-{version}"},
+    }  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -226,13 +222,9 @@ def test_a_new_environment_is_installed_proven_and_current(host: Host) -> None:
     tiny = write_wheel(host.links, "tiny", requires=("base>=1",))
     base = write_wheel(host.links, "base")
     options: dict[str, t.Any] = {
-        "requirements": [pin(tiny), pin(base)],
-        "imports": ["tiny"],
-        "environment": {"GREETING": "good 'day'"},
-        "library_paths": [str(host.links)],
-        "jupyter": True,
-        "compile": True,
-    }
+        "requirements": [pin(tiny), pin(base)], "imports": ["tiny"], "environment": {"GREETING": "good 'day'"},
+        "library_paths": [str(host.links)], "jupyter": True, "compile": True,
+    }  # fmt: skip
     predicted = host.run(check=True, **options)
     assert predicted["changed"]
     assert not host.root.exists()

@@ -25,13 +25,9 @@ class Host:
         self.loader = directory / "ld.so.conf.d"
         self.loader.mkdir()
         self.cudss = {
-            "product": "cudss",
-            "component": "libcudss",
-            "release": "0.8.0",
-            "version": "0.8.0.10",
-            "soname": "libcudss.so.0",
-            "sha256": self.publish("0.8.0", "0.8.0.10"),
-        }
+            "product": "cudss", "component": "libcudss", "release": "0.8.0", "version": "0.8.0.10",
+            "soname": "libcudss.so.0", "sha256": self.publish("0.8.0", "0.8.0.10"),
+        }  # fmt: skip
         nvpl = archive("nvpl_blas-archive", "libnvpl_blas_core.so.0", "0.4.1.1")
         self.nvpl = {
             "product": "nvpl",
@@ -51,17 +47,11 @@ class Host:
 
     def arguments(self, **options: t.Any) -> dict[str, t.Any]:
         return {
-            "base_url": f"{self.server.url}/compute",
-            "platform": "linux-sbsa",
-            "variant": "cuda13",
-            "prefix": str(self.prefix),
-            "root": str(self.directory / "opt"),
-            "loader_directory": str(self.loader),
-            "archives": [self.cudss, self.nvpl],
-            **options,
-            "_ansible_diff": True,
+            "base_url": f"{self.server.url}/compute", "platform": "linux-sbsa", "variant": "cuda13",
+            "prefix": str(self.prefix), "root": str(self.directory / "opt"), "loader_directory": str(self.loader),
+            "archives": [self.cudss, self.nvpl], **options, "_ansible_diff": True,
             "_ansible_remote_tmp": str(self.directory),
-        }
+        }  # fmt: skip
 
     def call(self, check: bool = False, **options: t.Any) -> dict[str, t.Any]:
         return run_module("redist_archive", check_mode=check, **self.arguments(**options))

@@ -17,15 +17,9 @@ from tests.unit.wheel_tree import PLATFORM, WheelTree
 def options_for(tree: WheelTree, **options: str) -> dict[str, t.Any]:
     """Return the options that publish a tree's stack."""
     return {
-        "root": str(tree.root),
-        "platform": PLATFORM,
-        "name": "spark01",
-        "stack": "torch-2.9.1",
-        "lock_id": "0123456789ab",
-        "python": "3.12",
-        "units": tree.stack(1),
-        **options,
-    }
+        "root": str(tree.root), "platform": PLATFORM, "name": "spark01", "stack": "torch-2.9.1",
+        "lock_id": "0123456789ab", "python": "3.12", "units": tree.stack(1), **options,
+    }  # fmt: skip
 
 
 def test_the_module_publishes_removes_and_refuses(tmp_path: Path) -> None:

@@ -33,17 +33,12 @@ SITE: dict[str, t.Any] = {
     "cusparselt": {"version": "0.8.1", "soname": "libcusparseLt.so.0"},
     "archives": [
         {
-            "product": "cudss",
-            "component": "libcudss",
-            "release": "0.8.0",
-            "version": "0.8.0.10",
-            "variant": "cuda13",
-            "soname": "libcudss.so.0",
-            "sha256": {"linux-sbsa": SHA},
+            "product": "cudss", "component": "libcudss", "release": "0.8.0", "version": "0.8.0.10", "variant": "cuda13",
+            "soname": "libcudss.so.0", "sha256": {"linux-sbsa": SHA},
         }
     ],
     "sources": {},
-}
+}  # fmt: skip
 LOCK: dict[str, t.Any] = {
     "format": 1,
     "stack": "site",
@@ -326,13 +321,9 @@ def test_lock_id_depends_only_on_the_pins(site: Site) -> None:
 
 def test_a_stack_amends_a_profile_and_adds_one(site: Site) -> None:
     workstation = {
-        "description": "A workstation",
-        "compute_capability": "12.0",
-        "architectures": "12.0",
-        "unified_memory": False,
-        "memory_minimum_mib": 1024,
-        "driver_minimum": "590.1",
-    }
+        "description": "A workstation", "compute_capability": "12.0", "architectures": "12.0", "unified_memory": False,
+        "memory_minimum_mib": 1024, "driver_minimum": "590.1",
+    }  # fmt: skip
     site.stack["profiles"] = {"thor": {"driver_minimum": "580.00"}, "workstation": workstation}
     assert site.facts(profile="thor")["driver_minimum"] == "580.00"
     assert site.facts(profile="thor")["profile"]["architectures"] == "11.0"

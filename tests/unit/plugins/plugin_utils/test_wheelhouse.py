@@ -29,12 +29,9 @@ SOURCES = ["url", "cache", "builder"]
 
 def manifest(content: bytes = WHEEL, **changes: t.Any) -> dict[str, t.Any]:
     wheel = {
-        "name": "torch",
-        "version": "2.9.1+sf.4b5c1f0e",
-        "file": FILE,
-        "sha256": hashlib.sha256(content).hexdigest(),
+        "name": "torch", "version": "2.9.1+sf.4b5c1f0e", "file": FILE, "sha256": hashlib.sha256(content).hexdigest(),
         "size": len(content),
-    }
+    }  # fmt: skip
     fields: dict[str, t.Any] = {
         **{key: value for key, value in QUERY._asdict().items() if key != "signers"},
         "host": "spark01",

@@ -279,18 +279,12 @@ def test_the_wheels_of_a_stack_include_additional_packages(stocked_index: Packag
 
 def test_build_requirements_are_locked_with_their_dependencies(stocked_index: PackageIndex) -> None:
     assert pins(resolve.build_requirements(STACK, AARCH64, Index(stocked_index.simple))) == {
-        "llvm": [],
-        "pytorch": ["idna==3.11", "requests==2.32"],
-        "torchvision": [],
-        "triton": ["cmake==3.31"],
-    }
+        "llvm": [], "pytorch": ["idna==3.11", "requests==2.32"], "torchvision": [], "triton": ["cmake==3.31"],
+    }  # fmt: skip
 
 
 def test_run_requirements_of_units_are_resolved_together(stocked_index: PackageIndex) -> None:
     assert pins(resolve.run_requirements(STACK, AARCH64, Index(stocked_index.simple))) == {
-        "beside": ["numpy==2.3"],
-        "llvm": [],
-        "pytorch": ["filelock==4", "leaf==1"],
-        "torchvision": ["numpy==2.3", "pillow==12"],
-        "triton": [],
-    }
+        "beside": ["numpy==2.3"], "llvm": [], "pytorch": ["filelock==4", "leaf==1"],
+        "torchvision": ["numpy==2.3", "pillow==12"], "triton": [],
+    }  # fmt: skip

@@ -90,14 +90,10 @@ def test_a_machine_outside_the_stack_is_refused(machines: list[str]) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "torch",
-        "torch==1.0",
-        "torch>=1.0",
-        f"torch>=1.0 --hash=sha256:{'b' * 64}",
-        f"{pin('torch')} --hash=sha256:{'b' * 64}",
-        "-r x",
+        "torch", "torch==1.0", "torch>=1.0", f"torch>=1.0 --hash=sha256:{'b' * 64}",
+        f"{pin('torch')} --hash=sha256:{'b' * 64}", "-r x",
     ],
-)
+)  # fmt: skip
 def test_a_line_without_exactly_one_file_is_refused(line: str) -> None:
     with pytest.raises(SparkforgeError, match="not name==version with one sha256"):
         read_line(line)

@@ -350,16 +350,11 @@ DEPENDENCIES = _removal.parse_dependencies(
 @pytest.mark.parametrize(
     ("installed", "expected"),
     [
-        ({"dev"}, {"dev"}),
-        ({"dev", "lib"}, {"dev"}),
-        ({"dev", "lib", "user"}, {"dev", "lib", "user"}),
-        ({"base"}, set()),
-        ({"dev", "lib", "base"}, {"dev"}),
-        ({"mail"}, set()),
-        ({"mail", "cron"}, {"mail", "cron"}),
+        ({"dev"}, {"dev"}), ({"dev", "lib"}, {"dev"}), ({"dev", "lib", "user"}, {"dev", "lib", "user"}),
+        ({"base"}, set()), ({"dev", "lib", "base"}, {"dev"}), ({"mail"}, set()), ({"mail", "cron"}, {"mail", "cron"}),
         ({"gone", "dev"}, {"dev"}),
     ],
-)
+)  # fmt: skip
 def test_removable_packages_are_needed_by_nothing_else(installed: set, expected: set):
     assert _removal.removable(installed, DEPENDENCIES) == expected
 

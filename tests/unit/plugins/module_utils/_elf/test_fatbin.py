@@ -315,15 +315,11 @@ def test_damaged_bytes_are_read_or_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("cubins", "ptx", "capability", "runs"),
     [
-        ("9.0", "", "12.0", False),
-        ("10.0f", "", "12.1", False),
-        ("", "9.0", "12.1", True),
-        ("", "12.1", "12.0", False),
-        ("", "12.0a", "12.1", False),
-        ("", "12.0f", "12.1", True),
+        ("9.0", "", "12.0", False), ("10.0f", "", "12.1", False), ("", "9.0", "12.1", True),
+        ("", "12.1", "12.0", False), ("", "12.0a", "12.1", False), ("", "12.0f", "12.1", True),
         ("8.6", "", "10.0", False),
     ],
-)
+)  # fmt: skip
 def test_embedded_code_runs_on_capability(cubins: str, ptx: str, capability: str, runs: bool) -> None:
     assert embedded(cubins, ptx).runs_on(capability) is runs
 

@@ -11,13 +11,10 @@ from ansible_collections.sparkforge.dgx_spark.tests.unit.plugins.module_utils im
 @pytest.mark.parametrize(
     ("version", "expected"),
     [
-        ("2.28.3-1+cuda13.0", ("2", "13")),
-        ("9.14.0.64-1", ("9", "")),
-        ("0.8.1.1-1", ("0.8", "")),
-        ("1:13.0.2.14-1", ("13", "")),
-        ("3.12.3-0ubuntu2.1", ("3", "")),
+        ("2.28.3-1+cuda13.0", ("2", "13")), ("9.14.0.64-1", ("9", "")), ("0.8.1.1-1", ("0.8", "")),
+        ("1:13.0.2.14-1", ("13", "")), ("3.12.3-0ubuntu2.1", ("3", "")),
     ],
-)
+)  # fmt: skip
 def test_series_of_version(version: str, expected: tuple[str, str]) -> None:
     assert apt_compat.series(version) == expected
 

@@ -81,13 +81,9 @@ def test_both_interfaces_get_addresses_and_hcas(setup: Setup) -> None:
     assert {row["mtu"] for row in ethernets.values()} == {9000}
     assert {str(row["link-local"]) for row in ethernets.values()} == {"[]"}
     assert result["environment"] == {
-        "NCCL_IB_HCA": "rocep1s0f0,roceP2p1s0f0",
-        "NCCL_SOCKET_IFNAME": "enP7s7",
-        "GLOO_SOCKET_IFNAME": "enP7s7",
-        "UCX_NET_DEVICES": "enP7s7",
-        "OMPI_MCA_btl_tcp_if_include": "enP7s7",
-        "NCCL_IB_MERGE_NICS": "1",
-    }
+        "NCCL_IB_HCA": "rocep1s0f0,roceP2p1s0f0", "NCCL_SOCKET_IFNAME": "enP7s7", "GLOO_SOCKET_IFNAME": "enP7s7",
+        "UCX_NET_DEVICES": "enP7s7", "OMPI_MCA_btl_tcp_if_include": "enP7s7", "NCCL_IB_MERGE_NICS": "1",
+    }  # fmt: skip
     assert "NCCL_IB_HCA=rocep1s0f0,roceP2p1s0f0\n" in (setup.root / "fabric/nccl.env").read_text()
     assert setup.warnings == []
 

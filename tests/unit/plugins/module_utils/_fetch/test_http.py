@@ -275,15 +275,10 @@ def test_missing_destination_is_named(server: Server, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("head", "expected"),
     [
-        (b"<html>", True),
-        (b"\xef\xbb\xbf <!doctype HTML public>", True),
-        (b"<!-- a comment --><html lang=en>", True),
-        (b"\xfd7zXZ\x00", False),
-        (b'{"a": "<html>"}', False),
-        (b"<?xml version='1.0'?>", False),
-        (b"", False),
+        (b"<html>", True), (b"\xef\xbb\xbf <!doctype HTML public>", True), (b"<!-- a comment --><html lang=en>", True),
+        (b"\xfd7zXZ\x00", False), (b'{"a": "<html>"}', False), (b"<?xml version='1.0'?>", False), (b"", False),
     ],
-)
+)  # fmt: skip
 def test_html_is_recognized_by_first_bytes(head: t.Any, expected: t.Any) -> None:
     assert http.is_html(head) is expected
 

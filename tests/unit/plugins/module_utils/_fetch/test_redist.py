@@ -36,13 +36,10 @@ ARCHIVE = redist_plan.Archive("libcudss", "cudss", "0.8.0", "linux-sbsa", "cuda1
 @pytest.mark.parametrize(
     "change",
     [
-        {"relative_path": "../../etc/passwd"},
-        {"relative_path": "/etc/passwd"},
-        {"relative_path": "http://elsewhere/file"},
-        {"sha256": "abc"},
-        {"sha256": None},
+        {"relative_path": "../../etc/passwd"}, {"relative_path": "/etc/passwd"},
+        {"relative_path": "http://elsewhere/file"}, {"sha256": "abc"}, {"sha256": None},
     ],
-)
+)  # fmt: skip
 def test_manifest_with_invalid_values_is_refused(change: t.Any) -> None:
     variant = {**MANIFEST["libcudss"]["linux-sbsa"]["cuda13"], **change}
     manifest = {"libcudss": {**MANIFEST["libcudss"], "linux-sbsa": {"cuda13": variant}}}
@@ -58,15 +55,9 @@ def test_version_that_cannot_be_a_directory_is_refused(version: t.Any) -> None:
 
 
 RECEIPT = {
-    "product": "cudss",
-    "component": "libcudss",
-    "release": "0.8.0",
-    "version": "0.8.0.10",
-    "platform": "linux-sbsa",
-    "variant": "cuda13",
-    "sha256": PIN,
-    "prefix": "/prefix",
-}
+    "product": "cudss", "component": "libcudss", "release": "0.8.0", "version": "0.8.0.10", "platform": "linux-sbsa",
+    "variant": "cuda13", "sha256": PIN, "prefix": "/prefix",
+}  # fmt: skip
 
 
 def test_installed_archive_differs_by_each_input() -> None:

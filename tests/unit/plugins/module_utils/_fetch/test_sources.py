@@ -315,19 +315,11 @@ def test_relative_url_above_the_host_is_refused(base: t.Any) -> None:
 @pytest.mark.parametrize(
     "url",
     [
-        "ext::sh -c touch% /tmp/x",
-        "fd::7",
-        "https::https://example.com/x",
-        "-oProxyCommand=touch",
-        "--upload-pack=touch",
-        "ssh://-oProxyCommand=touch/x",
-        "-o@example.com:x",
-        "ftp://example.com/x",
-        "http:///x",
-        "relative/path",
-        "https://example.com/x\nhttps://example.com/y",
+        "ext::sh -c touch% /tmp/x", "fd::7", "https::https://example.com/x", "-oProxyCommand=touch",
+        "--upload-pack=touch", "ssh://-oProxyCommand=touch/x", "-o@example.com:x", "ftp://example.com/x", "http:///x",
+        "relative/path", "https://example.com/x\nhttps://example.com/y",
     ],
-)
+)  # fmt: skip
 def test_urls_that_run_commands_are_refused(bench: Bench, url: t.Any) -> None:
     error = bench.fetch_error(sources.Git(url, "1" * 40))
     assert "git may not" in error.cause
@@ -429,15 +421,10 @@ def test_git_settings_of_user_and_system_are_ignored(bench: Bench, tmp_path: Pat
         f'[url "http://127.0.0.1:9/"]\n\tinsteadOf = {bench.server.url}\n'
     )
     environment = {
-        **ENVIRONMENT,
-        "HOME": str(tmp_path),
-        "GIT_DIR": str(repository.bare),
-        "GIT_WORK_TREE": "/",
-        "GIT_CONFIG_GLOBAL": str(tmp_path / ".gitconfig"),
-        "GIT_CONFIG_COUNT": "1",
-        "GIT_CONFIG_KEY_0": "filter.evil.smudge",
-        "GIT_CONFIG_VALUE_0": f"touch {tmp_path}/evil",
-    }
+        **ENVIRONMENT, "HOME": str(tmp_path), "GIT_DIR": str(repository.bare), "GIT_WORK_TREE": "/",
+        "GIT_CONFIG_GLOBAL": str(tmp_path / ".gitconfig"), "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": "filter.evil.smudge", "GIT_CONFIG_VALUE_0": f"touch {tmp_path}/evil",
+    }  # fmt: skip
     bench.fetch(sources.Git(bench.url("one"), commit), environment=environment)
     assert (bench.tree / "file").read_bytes() == b"text\n"
     assert not (tmp_path / "evil").exists()

@@ -206,11 +206,8 @@ def test_dgx_spark_observation(tmp_path: t.Any) -> None:
         "dgx": {"name": "NVIDIA DGX Spark", "version": "7.4.0"},
     }
     assert observed["kernel"] == {
-        "release": "6.17.0-1021-nvidia",
-        "machine": "aarch64",
-        "cmdline": "quiet kho=off",
-        "boot_id": "0b0a7a52",
-    }
+        "release": "6.17.0-1021-nvidia", "machine": "aarch64", "cmdline": "quiet kho=off", "boot_id": "0b0a7a52",
+    }  # fmt: skip
     assert observed["memory"] == {"total_mib": 122560, "available_mib": 115200, "swap_total_mib": 0}
     available = {row["mount"]: row["available_mib"] for row in observed["disk"]}
     assert available == {"/": 3400000, "/mnt/with space": 3400000}
@@ -333,12 +330,9 @@ def test_dpkg_status_lists_installed_broken_and_held_packages() -> None:
     status = dpkg.parse_status(STATUS)
     assert status.architecture == "arm64"
     assert status.versions == {
-        "dpkg": "1.22.6ubuntu6",
-        "cuda-nvcc-13-0": "13.0.88-1",
-        "python3.12-minimal": "3.12.3-1ubuntu0.5",
-        "libc6:armhf": "2.39-0ubuntu8",
-        "tzdata": "2025b",
-    }
+        "dpkg": "1.22.6ubuntu6", "cuda-nvcc-13-0": "13.0.88-1", "python3.12-minimal": "3.12.3-1ubuntu0.5",
+        "libc6:armhf": "2.39-0ubuntu8", "tzdata": "2025b",
+    }  # fmt: skip
     assert status.broken == [
         {"name": "cups", "state": "half-configured"},
         {"name": "broken-one", "state": "half-installed, reinstreq"},

@@ -40,16 +40,11 @@ def host(root: pathlib.Path, files: dict[str, str], **options: t.Any) -> Host:
 @pytest.mark.parametrize(
     ("cores", "available", "options", "count"),
     [
-        (20, 100, {}, 20),
-        (20, 60, {}, 10),
-        (20, 60, {"memory_per_job_mib": 8 * GIB}, 5),
-        (20, 60, {"reserve_mib": 40 * GIB}, 5),
-        (20, 60, {"requested": 4}, 4),
-        (20, 60, {"requested": 30}, 10),
-        (2, 100, {"requested": 8}, 8),
-        (1, 22, {}, 1),
+        (20, 100, {}, 20), (20, 60, {}, 10), (20, 60, {"memory_per_job_mib": 8 * GIB}, 5),
+        (20, 60, {"reserve_mib": 40 * GIB}, 5), (20, 60, {"requested": 4}, 4), (20, 60, {"requested": 30}, 10),
+        (2, 100, {"requested": 8}, 8), (1, 22, {}, 1),
     ],
-)
+)  # fmt: skip
 def test_job_count_fits_the_memory(cores: int, available: int, options: dict[str, int], count: int) -> None:
     jobs = size(cores, available * GIB, TOTAL, **options)
     assert jobs.count == count
@@ -200,21 +195,14 @@ def log(name: str) -> str:
 @pytest.mark.parametrize(
     ("name", "before", "after", "status", "memory"),
     [
-        ("compiler-killed.gcc", 3, 4, 1, True),
-        ("compiler-killed.gcc", 3, 3, 1, False),
-        ("compiler-killed.gcc", None, 4, 1, True),
-        ("linker-killed", 0, 2, 1, True),
-        ("process-killed.cicc", 0, 1, 137, True),
-        ("out-of-memory.gcc", 3, 3, 1, True),
-        ("out-of-memory.cpp", 0, 0, None, True),
-        ("compiler-oom-kill.build", 3, 3, 1, True),
-        ("compile-error.gcc", 3, 4, 1, False),
-        ("compile-error.gcc", 3, 4, -9, True),
-        ("compile-error.gcc", 3, 3, -9, False),
-        ("no-space.gcc", 0, 0, 1, False),
-        ("rdma-memory", 0, 0, 1, False),
+        ("compiler-killed.gcc", 3, 4, 1, True), ("compiler-killed.gcc", 3, 3, 1, False),
+        ("compiler-killed.gcc", None, 4, 1, True), ("linker-killed", 0, 2, 1, True),
+        ("process-killed.cicc", 0, 1, 137, True), ("out-of-memory.gcc", 3, 3, 1, True),
+        ("out-of-memory.cpp", 0, 0, None, True), ("compiler-oom-kill.build", 3, 3, 1, True),
+        ("compile-error.gcc", 3, 4, 1, False), ("compile-error.gcc", 3, 4, -9, True),
+        ("compile-error.gcc", 3, 3, -9, False), ("no-space.gcc", 0, 0, 1, False), ("rdma-memory", 0, 0, 1, False),
     ],
-)
+)  # fmt: skip
 def test_only_kills_counted_by_the_kernel_mean_memory(
     name: str, before: int | None, after: int | None, status: int | None, memory: bool
 ) -> None:

@@ -39,12 +39,9 @@ def worker(request: pytest.FixtureRequest, tmp_path: Path) -> Attempt:
     for name in ("clang", "clang++", "cc", "c++", "ninja", "nvcc"):
         program(first / name)
     tools = {
-        "cmake": program(first / "cmake"),
-        "ninja": program(tmp_path / "opt/ninja"),
-        "nvcc": program(tmp_path / "cuda/bin/nvcc"),
-        "cc": program(own / "clang"),
-        "cxx": program(own / "clang++"),
-    }
+        "cmake": program(first / "cmake"), "ninja": program(tmp_path / "opt/ninja"),
+        "nvcc": program(tmp_path / "cuda/bin/nvcc"), "cc": program(own / "clang"), "cxx": program(own / "clang++"),
+    }  # fmt: skip
     if request.param == "ccache":
         tools["ccache"] = str(tmp_path / "ccache")
         Path(tools["ccache"]).write_text(CCACHE)

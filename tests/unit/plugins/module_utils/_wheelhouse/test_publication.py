@@ -25,13 +25,9 @@ UNITS = [
 
 
 FIELDS = {
-    "stack": "torch-2.9.1",
-    "lock_id": "0123456789ab",
-    "platform": "ubuntu24.04-aarch64",
-    "python": "3.12",
-    "host": "spark01",
-    "written": "2026-11-21T10:00:00Z",
-}
+    "stack": "torch-2.9.1", "lock_id": "0123456789ab", "platform": "ubuntu24.04-aarch64", "python": "3.12",
+    "host": "spark01", "written": "2026-11-21T10:00:00Z",
+}  # fmt: skip
 
 
 def make_manifest(**changes: t.Any) -> dict[str, t.Any]:

@@ -22,12 +22,9 @@ from tests import example_reports as examples
 SCHEMA = schema.document("report")
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 EXAMPLES = {
-    "healthy": examples.healthy(),
-    "warned": examples.warned(),
-    "broken": examples.broken(),
-    "unproven": examples.unproven(),
-    "hostile": examples.hostile(),
-}
+    "healthy": examples.healthy(), "warned": examples.warned(), "broken": examples.broken(),
+    "unproven": examples.unproven(), "hostile": examples.hostile(),
+}  # fmt: skip
 each_example = pytest.mark.parametrize("report", EXAMPLES.values(), ids=EXAMPLES)
 
 
@@ -183,14 +180,9 @@ def test_every_host_is_listed_once_and_the_worst_come_first(tmp_path: Path) -> N
     (tmp_path / "spark5.json").write_text("garbage")
     merged = fleet(tmp_path, "spark3", "spark4", "spark5", "spark1", "..")
     assert [(row["host"], row["verdict"]) for row in merged["hosts"]] == [
-        ("spark2", "fail"),
-        ("..", "no report"),
-        ("spark4", "no report"),
-        ("spark5", "no report"),
-        ("spark3", "unproven"),
-        ("spark1", "proven"),
-        ("spark10", "proven"),
-    ]
+        ("spark2", "fail"), ("..", "no report"), ("spark4", "no report"), ("spark5", "no report"),
+        ("spark3", "unproven"), ("spark1", "proven"), ("spark10", "proven"),
+    ]  # fmt: skip
     assert merged["summary"] == {"hosts": 7, "proven": 2, "unproven": 1, "no report": 3, "fail": 1}
     causes = {row["host"]: row["cause"] for row in merged["hosts"]}
     assert "no report" in causes["spark4"] and "damaged" in causes["spark5"]

@@ -22,15 +22,10 @@ ARCHIVES: list[dict[str, t.Any]] = [
         "sha256": {"linux-sbsa": "a" * 64, "linux-x86_64": "b" * 64},
     },
     {
-        "product": "nvpl",
-        "component": "nvpl_blas",
-        "release": "25.5",
-        "version": "0.4.1.1",
-        "variant": "",
-        "soname": "libnvpl_blas_lp64_gomp.so.0",
-        "sha256": {"linux-sbsa": "c" * 64},
+        "product": "nvpl", "component": "nvpl_blas", "release": "25.5", "version": "0.4.1.1", "variant": "",
+        "soname": "libnvpl_blas_lp64_gomp.so.0", "sha256": {"linux-sbsa": "c" * 64},
     },
-]
+]  # fmt: skip
 
 
 def observation(machine: str = "aarch64") -> dict[str, t.Any]:

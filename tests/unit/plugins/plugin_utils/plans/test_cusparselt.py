@@ -11,13 +11,9 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import 
 
 ALL = ["apt", "local_repo", "redist"]
 ARCHIVE = {
-    "product": "cusparselt",
-    "component": "libcusparse_lt",
-    "release": "0.8.1",
-    "version": "0.8.1.1",
-    "variant": "cuda13",
-    "sha256": {"linux-sbsa": "d3" * 32},
-}
+    "product": "cusparselt", "component": "libcusparse_lt", "release": "0.8.1", "version": "0.8.1.1",
+    "variant": "cuda13", "sha256": {"linux-sbsa": "d3" * 32},
+}  # fmt: skip
 NAMES = ["libcusparselt0-cuda-13", "libcusparselt0-dev-cuda-13"]
 INSTALLED = dict.fromkeys(NAMES, "0.8.1.1-1")
 NOTHING: dict[str, list[str]] = {name: [] for name in NAMES}

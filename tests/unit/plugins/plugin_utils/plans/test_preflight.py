@@ -71,12 +71,9 @@ def test_a_healthy_dgx_spark_has_no_problem() -> None:
 
 
 LAB_STACK = {
-    "name": "lab",
-    "systems": [{"id": "debian", "version": "13"}],
-    "machines": ["aarch64"],
-    "python": {"version": "3.13"},
-    "lock": {"wheels": {"cp313-linux-aarch64": []}},
-}
+    "name": "lab", "systems": [{"id": "debian", "version": "13"}], "machines": ["aarch64"],
+    "python": {"version": "3.13"}, "lock": {"wheels": {"cp313-linux-aarch64": []}},
+}  # fmt: skip
 
 
 def test_a_host_without_a_gpu_has_no_problem_if_none_is_required() -> None:
