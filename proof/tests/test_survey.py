@@ -308,9 +308,6 @@ def test_operator_across_rows_is_not_compared_row_by_row(run: Runner) -> None:
 
 #: ``triu`` gives wrong results only for large batches. A full run checks this on a GPU; this test uses fewer matrices.
 TRIANGLE = """
-import torch
-from sparkforge_proof import check, settings
-from sparkforge_proof.checks import bounds
 from sparkforge_proof.checks.sizes import rows as many
 
 context = check.Context(device="cpu", limits=settings.LIMITS)
@@ -330,10 +327,22 @@ for number, name, operator in many._listed(context):
 """
 
 
+#: The modules that programs use.
+IMPORTS = """
+import random, types, torch
+from sparkforge_proof import check, settings
+from sparkforge_proof.check import Context
+from sparkforge_proof.checks import bounds
+from sparkforge_proof.checks.kernels import attention, attention_grid, attention_reference
+from sparkforge_proof.checks.survey import all_operators, calls, comparison, compositions, conditions, expressions, grid
+from sparkforge_proof.checks.survey import operator_bounds, panels, rounding, variants
+from sparkforge_proof.checks.survey.conditions import Operator
+"""
+
+
 def printed(environment: Environment, program: str) -> list[str]:
-    process = subprocess.run(
-        [environment.python, "-c", program], capture_output=True, text=True, check=True, cwd=SOURCES
-    )
+    command = [environment.python, "-c", IMPORTS + program]
+    process = subprocess.run(command, capture_output=True, text=True, check=True, cwd=SOURCES)
     return process.stdout.strip().splitlines()
 
 
@@ -356,8 +365,6 @@ def test_known_defect_of_torch_warns_and_names_it(healthy: Environment) -> None:
 def test_wrong_result_names_a_number_and_its_position(healthy: Environment) -> None:
     """This covers all kinds of numbers that are not merely off by some units."""
     program = """
-import torch
-from sparkforge_proof.checks.survey import rounding, variants
 nan, inf, tensor = float("nan"), float("inf"), torch.tensor
 for made, exact in (
     ([[1.0, nan], [nan, 4.0]], [[1.0, 2.0], [3.0, 4.0]]), ([1.0, 2.0], [1.0, inf]), ([1.0], [[1.0]]), (3, 4),
@@ -386,8 +393,6 @@ for measure in (variants.lost_nan, variants.misplaced_nan, variants.misplaced_in
 
 def test_nan_in_sparse_result_or_in_one_complex_part_is_right(healthy: Environment) -> None:
     program = """
-import torch
-from sparkforge_proof.checks.survey import rounding, variants
 sparse = torch.eye(2).to_sparse_csr()
 results = [torch.tensor([complex("nan+0j")]), torch.tensor([complex("1+1j")])]
 expected = torch.tensor([complex("nan+nanj")], dtype=torch.complex128)
@@ -398,8 +403,6 @@ print(variants.lost_nan([sparse], [sparse]), *(rounding.units(made, expected, to
 
 def test_any_order_of_equal_numbers_is_right(healthy: Environment) -> None:
     program = """
-import torch
-from sparkforge_proof.checks.survey import variants
 data, expected = torch.tensor([[3.0, 3.0, float("nan"), 1.0]]), torch.tensor([[3, 0, 1, 2]])
 for made in ([3, 1, 0, 2], [3, 0, 0, 2], [0, 3, 1, 2], [9, 0, 1, 2]):
     print(variants.in_order(data, torch.tensor([made]), expected))
@@ -414,8 +417,6 @@ def test_nan_that_reaches_another_line_is_right_only_where_kernels_join_lines(he
     resampled to 23, the filter for the 12th ends at a pixel with a weight of zero.
     """
     program = """
-import types, torch
-from sparkforge_proof.checks.survey import calls, conditions, rounding
 exact = torch.zeros(3, 4, dtype=torch.float64)
 exact[1] = float("nan")
 made = torch.cat([exact[1:2], exact[1:]]).float()
@@ -433,8 +434,6 @@ for name, device, mode in (("fft.fft", "cuda", "plain"), ("fft.fft", "cpu", "pla
 
 def test_integers_that_torch_does_not_define_are_not_compared(healthy: Environment) -> None:
     program = """
-import types, torch
-from sparkforge_proof.checks.survey import calls, conditions, rounding
 made, exact = torch.tensor([1], dtype=torch.uint8), torch.tensor([0], dtype=torch.int64)
 sample = types.SimpleNamespace(input=torch.ones(3, dtype=torch.uint8), args=(), kwargs={})
 for name in ("masked.logsumexp", "mode", "masked.amax"):
@@ -448,8 +447,6 @@ for name in ("masked.logsumexp", "mode", "masked.amax"):
 def test_transposed_convolution_whose_kernel_grows_too_is_resized_within_limits(healthy: Environment) -> None:
     """torch would allocate 54 GiB for 44 instead of 3 numbers in each dimension, and 0.8 GiB for 22."""
     program = """
-import random, types, torch
-from sparkforge_proof.checks.survey import conditions
 ones = [torch.ones(channels, 1, 3, 3, 3) for channels in (2, 1)]
 operator = conditions.Operator(None, "nn.functional.conv_transpose3d", "cpu", torch.float32, "1", [])
 for size in (22, 44):
@@ -463,8 +460,6 @@ for size in (22, 44):
 def test_infinity_is_not_resampled(healthy: Environment) -> None:
     """A weight of zero makes it a NaN, and one of 1e-8 does not."""
     program = """
-import types, torch
-from sparkforge_proof.checks.survey import conditions
 sample = types.SimpleNamespace(input=torch.ones(1, 1, 3), args=(), kwargs={})
 for name in ("nn.functional.interpolate.linear", "nn.functional.avg_pool1d"):
     operator = conditions.Operator(None, name, "cpu", torch.float32, "1", [sample])
@@ -476,8 +471,6 @@ for name in ("nn.functional.interpolate.linear", "nn.functional.avg_pool1d"):
 def test_states_of_three_rows_are_well_conditioned(healthy: Environment) -> None:
     """With an epsilon of 1e-5, the mean and the variance of three rows of 1,030 numbers make 17 units of one."""
     program = """
-import torch
-from sparkforge_proof.checks.survey import calls, panels, rounding
 sample = panels.sample(panels.PANELS["states"], "float32", "cpu", "964830 states", False)
 sample, _leaves = rounding.in_float64(calls.without_gradients(sample))
 assert sample.input.shape == (3, 1030), sample.input.shape
@@ -494,9 +487,6 @@ print(max(rounding.units(after, before, torch.float32, 1.0) for before, after in
 def test_gradients_of_tables_have_few_terms_in_16_bits(healthy: Environment) -> None:
     """A CPU adds up gradients of 40,003 rows of a norm, or of 343 equal indices, in 16 bits: up to 16 and 21 units."""
     program = """
-import torch
-from sparkforge_proof.checks.survey import calls, panels, rounding
-from sparkforge_proof.checks.survey.conditions import Operator
 for name, form, seed, turn in (("totals", "bfloat16", 3010, 3011), ("writes", "float16", 3012, 3014)):
     sample, dtype = panels.sample(panels.PANELS[name], form, "cpu", f"{turn} {name}", False), getattr(torch, form)
     (program,) = panels.programs(name, form, turn, True, True)
@@ -511,8 +501,6 @@ for name, form, seed, turn in (("totals", "bfloat16", 3010, 3011), ("writes", "f
 def test_gradient_that_autocast_rounds_is_right_where_its_sum_cancels(healthy: Environment) -> None:
     """The sum of 138,159 gradients is 2.3, or -0.08 if each is rounded to bfloat16 first, as autocast does."""
     program = """
-import torch
-from sparkforge_proof.checks.survey import all_operators, calls, comparison, grid
 (entry,) = [entry for entry in all_operators.catalogue() if comparison.name_of(entry) == "baddbmm"]
 operator = comparison.in_format(entry, torch.float32, "cpu", 20, "20261205 baddbmm")
 operator.samples.sort(key=lambda sample: -sample.input.numel())
@@ -529,8 +517,6 @@ print([errors[1] < 2 for errors in outcome.units.values()])
 def test_quotient_that_rounds_to_an_integer_is_right(healthy: Environment) -> None:
     """137 / 8.0625 is 16.992, of which float16 makes 17."""
     program = """
-import torch
-from sparkforge_proof.checks.survey import all_operators, calls, comparison, conditions, operator_bounds, rounding
 name = "div.trunc_rounding"
 (entry,) = [entry for entry in all_operators.catalogue() if comparison.name_of(entry) == name]
 sample = next(iter(entry.sample_inputs("cpu", torch.float16)))
@@ -551,8 +537,6 @@ def test_sum_may_round_as_often_as_it_has_terms(healthy: Environment) -> None:
     Positions of pixels, which a resampling rounds, grow with a row: 46 units for 58 pixels, if it is bicubic.
     """
     program = """
-import types, torch
-from sparkforge_proof.checks.survey import calls, conditions, rounding
 row, exact = {**conditions.PLAIN, "size": "tail"}, torch.tensor([216.0], dtype=torch.float64)
 for name, size, second, units in (
     ("dist", (406, 5), (406, 1, 5), 740), ("dist", (406, 5), (406, 5), 740),
@@ -576,8 +560,6 @@ for name, size, second, units in (
 def test_dimensions_of_many_matrices_are_those_of_one(healthy: Environment) -> None:
     """Across the matrices, which are multiples of one, the rank would be one, and a nuclear norm has no gradient."""
     program = """
-import types, torch
-from sparkforge_proof.checks.survey import variants
 sample = types.SimpleNamespace(input=torch.ones(2, 3, 2), args=("nuc", (-1, 0), False), kwargs={"dim": (0, 2)})
 changed = variants.many(sample, 9)
 print(tuple(changed.input.shape), changed.args, changed.kwargs)
@@ -588,8 +570,6 @@ print(tuple(changed.input.shape), changed.args, changed.kwargs)
 def test_many_reflectors_keep_their_lengths(healthy: Environment) -> None:
     """Factors on them reach tau |v|^2 = 1, where torch divides a gradient by zero."""
     program = """
-import types, torch
-from sparkforge_proof.checks.survey import variants
 sample = types.SimpleNamespace(input=torch.ones(1, 3, 2), args=(torch.ones(1, 2), torch.ones(1, 3, 3)), kwargs={})
 for name in ("ormqr", "linalg.householder_product", "linalg.solve"):
     changed = variants.many(sample, 9, name)
@@ -601,8 +581,6 @@ for name in ("ormqr", "linalg.householder_product", "linalg.solve"):
 def test_mean_of_whole_numbers_rounds_once(healthy: Environment) -> None:
     """The sum of numbers up to 2^40 is rounded for each term, in an order that a compiler chooses."""
     program = """
-import torch
-from sparkforge_proof.checks.survey import expressions, panels, rounding
 kind = panels.PANELS["whole numbers"]
 (text,) = [text for text in kind.table.replace(chr(10), "; ").split("; ") if "mean" in text]
 mean, worst = expressions.compiled(text), 0.0
@@ -621,7 +599,6 @@ print(worst < 0.5)
 def test_reciprocals_of_writes_are_finite(healthy: Environment) -> None:
     """In bfloat16 a sum that nearly cancels is zero; 1 / 512 was expected with seed 39010194 and torch 2.10."""
     program = """
-from sparkforge_proof.checks.survey import expressions, panels
 kind = panels.PANELS["writes"]
 for text in kind.table.replace(chr(10), "; ").split("; "):
     if "reciprocal" in text:
@@ -638,9 +615,6 @@ def test_lanes_may_be_rounded_in_one_direction(healthy: Environment) -> None:
     The block is nearly equal for all keys, so that all sums of a lane may be rounded up.
     """
     program = """
-import torch
-from sparkforge_proof.check import Context
-from sparkforge_proof.checks.kernels import attention, attention_grid, attention_reference
 context = Context("cpu", limits={"seed": 1})
 for gradient in ("plain", "expanded"):
     case = attention_grid.Case("bfloat16", "none", (1, 1, 1, 193, 200, 64), gradient=gradient, scale=1 / 64)
@@ -658,8 +632,6 @@ for gradient in ("plain", "expanded"):
 def test_gradients_of_attention_may_be_scaled_before_they_are_rounded(healthy: Environment) -> None:
     """The memory-efficient kernel rounds scale dS: with numbers this small, an H200 was off by 1.83 old bounds."""
     program = """
-from sparkforge_proof.check import Context
-from sparkforge_proof.checks.kernels import attention_grid, attention_reference
 shape = (1, 2, 2, 8, 425, 32)
 case = attention_grid.Case("float16", "distances", shape, gradient="tokens first", scale=1 / 32)
 inputs = attention_grid.draw(Context("cpu", limits={"seed": 41}), case)
@@ -676,8 +648,6 @@ for name, gradient in (("backward dQ", rounded @ exact.k), ("backward dK", round
 def test_nan_of_folds_has_no_sign(healthy: Environment) -> None:
     """A GPU sorts NaN with a sign first (pytorch#190781)."""
     program = """
-import torch
-from sparkforge_proof.checks.survey import panels
 x = panels.sample(panels.PANELS["folds"], "bfloat16", "cpu", "1", False).input
 print(bool((x.view(torch.int16)[x.isnan()] > 0).all()), int(x.isnan().sum()))
 """
@@ -687,7 +657,6 @@ print(bool((x.view(torch.int16)[x.isnan()] > 0).all()), int(x.isnan().sum()))
 def test_expressions_that_compilers_get_wrong_are_left_out(healthy: Environment) -> None:
     """Custom operators on a part of a tensor of any shape, those without a gradient, and stacked columns on CPUs."""
     program = """
-from sparkforge_proof.checks.survey import compositions, panels
 def has(name, text, turn, on_cpu):
     return any(text in each.name for each in panels.programs(name, panels.PANELS[name].forms[0], turn, False, on_cpu))
 print(has("states", "scale_", 8, True), has("states", "scale_", 7, True))
@@ -705,7 +674,6 @@ for together, on_cpu in ((True, True), (False, True), (False, False)):
 def test_expressions_do_not_depend_on_the_device(healthy: Environment) -> None:
     """Their reference is computed on the CPU, where an expression that asks for the device would differ."""
     program = """
-from sparkforge_proof.checks.survey import compositions, panels
 print(any(each in str((panels.TABLES, compositions.TABLES)) for each in ("is_cuda", "device.type")))
 print(*(len(panels.of_equal_numbers(seed, on_cpu).steps) for seed in range(4) for on_cpu in (True, False)))
 """
@@ -715,8 +683,6 @@ print(*(len(panels.of_equal_numbers(seed, on_cpu).steps) for seed in range(4) fo
 def test_reference_is_shifted_one_way_and_the_other(healthy: Environment) -> None:
     """One of these numbers, times 1,000, is rounded down to half a number; the shift of its element was upward."""
     program = """
-from sparkforge_proof.check import Context
-from sparkforge_proof.checks.survey import all_operators, grid
 context = Context("cpu", limits={"samples": 3, "seed": 50110130, "survey": 100, "memory_share": 0.2})
 day = grid.Day(context, "float32")
 outcome = all_operators.survey(context, "float32", 1, {"round.decimals_3"}, day.compare, day.layouts)
@@ -728,8 +694,6 @@ print(len(outcome.units) > 1, all(error[0] <= grid.bounds(name, "float32")[0] fo
 def test_index_of_masked_limit_is_left_out(healthy: Environment) -> None:
     """Masked elements are replaced by the limit of the format, and the first of equal numbers is returned."""
     program = """
-import torch
-from sparkforge_proof.checks.survey import operator_bounds
 print(torch.masked.argmin(torch.tensor([5, 127], dtype=torch.int8), 0, mask=torch.tensor([False, True])).item())
 print(bool(operator_bounds.left_out("masked.argmin, limits")), bool(operator_bounds.left_out("masked.argmin, large")))
 """
