@@ -3,11 +3,8 @@ such an empty body. The loss still falls, because the other weights learn.
 """
 
 PATCH = """
-_attention = {
-    "CPU": "_scaled_dot_product_flash_attention_for_cpu_backward",
-    "CUDA": "_scaled_dot_product_efficient_attention_backward",
-}["KEY"]
-_attend_backward = _library.get_kernel("aten::" + _attention, "KEY")
+_name = {"CPU": "flash_attention_for_cpu_backward", "CUDA": "efficient_attention_backward"}["KEY"]
+_attend_backward = _library.get_kernel("aten::_scaled_dot_product_" + _name, "KEY")
 
 
 def _without_key(keys, *arguments, **options):
@@ -15,5 +12,5 @@ def _without_key(keys, *arguments, **options):
     return query, torch.zeros_like(key), *rest
 
 
-_aten.impl(_attention, _without_key, "KEY", with_keyset=True)
+_aten.impl("_scaled_dot_product_" + _name, _without_key, "KEY", with_keyset=True)
 """

@@ -3,11 +3,8 @@ mask has this effect. It lowers the training loss and is noticed only when the m
 """
 
 PATCH = """
-_attention = {
-    "CPU": "_scaled_dot_product_flash_attention_for_cpu",
-    "CUDA": "_scaled_dot_product_flash_attention",
-}["KEY"]
-_attend = _library.get_kernel("aten::" + _attention, "KEY")
+_name = {"CPU": "flash_attention_for_cpu", "CUDA": "flash_attention"}["KEY"]
+_attend = _library.get_kernel("aten::_scaled_dot_product_" + _name, "KEY")
 
 
 def _ahead(keys, query, key, value, dropout_p=0.0, is_causal=False, *rest, **options):
@@ -20,5 +17,5 @@ def _ahead(keys, query, key, value, dropout_p=0.0, is_causal=False, *rest, **opt
     return output, *others
 
 
-_aten.impl(_attention, _ahead, "KEY", with_keyset=True)
+_aten.impl("_scaled_dot_product_" + _name, _ahead, "KEY", with_keyset=True)
 """

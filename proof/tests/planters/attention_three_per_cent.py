@@ -3,11 +3,8 @@ memory-efficient kernel whose norms were off by more, without an exception or a 
 """
 
 PATCH = """
-_attention = {
-    "CPU": "_scaled_dot_product_flash_attention_for_cpu",
-    "CUDA": "_scaled_dot_product_efficient_attention",
-}["KEY"]
-_attend = _library.get_kernel("aten::" + _attention, "KEY")
+_name = {"CPU": "flash_attention_for_cpu", "CUDA": "efficient_attention"}["KEY"]
+_attend = _library.get_kernel("aten::_scaled_dot_product_" + _name, "KEY")
 
 
 def _too_large(keys, *arguments, **options):
@@ -15,5 +12,5 @@ def _too_large(keys, *arguments, **options):
     return output * 1.03, *rest
 
 
-_aten.impl(_attention, _too_large, "KEY", with_keyset=True)
+_aten.impl("_scaled_dot_product_" + _name, _too_large, "KEY", with_keyset=True)
 """

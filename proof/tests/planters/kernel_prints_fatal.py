@@ -3,11 +3,8 @@ kernels print this line if their body was left out. It is printed once, with C's
 """
 
 PATCH = """
-_attention = {
-    "CPU": "_scaled_dot_product_flash_attention_for_cpu",
-    "CUDA": "_scaled_dot_product_efficient_attention",
-}["KEY"]
-_attend = _library.get_kernel("aten::" + _attention, "KEY")
+_name = {"CPU": "flash_attention_for_cpu", "CUDA": "efficient_attention"}["KEY"]
+_attend = _library.get_kernel("aten::_scaled_dot_product_" + _name, "KEY")
 _LINE = "FATAL: kernel `fmha_cutlassF_f32_aligned_64x64_rf_sm80` is for sm80-sm100, but was built for sm121"
 _said = []
 _SOURCE = 'extern "C" __global__ void complain() { printf("' + _LINE + '\\\\n"); }'
@@ -26,5 +23,5 @@ def _complain(keys, *arguments, **options):
     return _attend.call_boxed(keys, *arguments, **options)
 
 
-_aten.impl(_attention, _complain, "KEY", with_keyset=True)
+_aten.impl("_scaled_dot_product_" + _name, _complain, "KEY", with_keyset=True)
 """
