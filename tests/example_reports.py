@@ -79,16 +79,13 @@ def healthy(host: str = "example-spark01", **fields: t.Any) -> Report:
         row("identity.versions", "identity", measured="torch, triton, torchvision agree", bound="CUDA 13.2"),
         row("identity.wheels", "identity", measured="4 wheels, sha256 as in the receipt", bound="4"),
         row(
-            "architectures.cubins",
-            "architectures",
-            measured="sm_120, sm_120a, compute_120",
-            bound="covers 12.1",
+            "architectures.cubins", "architectures", measured="sm_120, sm_120a, compute_120", bound="covers 12.1",
             required=True,
         ),
         row("architectures.attention_guard", "architectures", measured="no 12.1 cubin", bound="no empty kernel"),
         row("toolchain.ptxas", "toolchain", measured="13.2", bound="13.0 at least"),
         row("toolchain.python_headers", "toolchain", measured="Python.h is there", bound="there"),
-    ]
+    ]  # fmt: skip
     for family, names in NUMERIC.items():
         checks += [numeric(host, family, f"{family}.{name}") for name in names]
     for name in CPU:

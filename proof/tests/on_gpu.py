@@ -111,14 +111,10 @@ def main(argv: list[str] | None = None) -> int:
         remove(work)
     caught, baseline = sum(row.caught for row in outcomes), sum(row.baseline for row in outcomes)
     summary = {
-        "planted": len(outcomes),
-        "caught": caught,
-        "caught_by_baseline": baseline,
-        "baseline": outcome.ON_GPU,
-        "sound": report["verdict"],
-        "seconds": round(time.monotonic() - began, 1),
+        "planted": len(outcomes), "caught": caught, "caught_by_baseline": baseline, "baseline": outcome.ON_GPU,
+        "sound": report["verdict"], "seconds": round(time.monotonic() - began, 1),
         "faults": [dataclasses.asdict(row) for row in outcomes],
-    }
+    }  # fmt: skip
     (arguments.reports / "faults.json").write_text(json.dumps(summary, indent=1) + "\n")
     print(f"caught {caught} of {len(outcomes)}, the check that people run {baseline}; {summary['seconds']} s in all")
     return 0 if caught == len(outcomes) and report["verdict"] != "fail" else 1

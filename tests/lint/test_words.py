@@ -119,13 +119,9 @@ def test_glossary_has_twelve_nouns_at_most_each_defined_once() -> None:
 
 
 @pytest.mark.parametrize(("line", "is_fault"), [
-    ("guard: protect names of uid 0 only", False),
-    ("roles/guard, docs: bring the limits together", False),
-    ("Say what is known", True),
-    ("guard: what it protects", True),
-    ("guard: protected names", True),
-    ("guard: protects names", True),
-    ("guard: " + "protect names " * 5, True),
+    ("guard: protect names of uid 0 only", False), ("roles/guard, docs: bring the limits together", False),
+    ("Say what is known", True), ("guard: what it protects", True), ("guard: protected names", True),
+    ("guard: protects names", True), ("guard: " + "protect names " * 5, True),
 ])  # fmt: skip
 def test_subject_form(line: str, is_fault: bool) -> None:
     assert bool(subject.fault(line)) is is_fault

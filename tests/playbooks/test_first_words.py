@@ -63,13 +63,9 @@ def test_half_edited_inventory_is_one_message_before_any_call(
 
 def test_playbook_names_its_missing_or_invalid_variables(tmp_path: Path) -> None:
     result = run_playbook(
-        tmp_path,
-        "-i",
-        "localhost,",
-        str(ROOT / "playbooks/mirror.yml"),
-        "-e",
+        tmp_path, "-i", "localhost,", str(ROOT / "playbooks/mirror.yml"), "-e",
         '{"mirror_machines": 7, "mirror_directry": "x"}',
-    )
+    )  # fmt: skip
     output = " ".join(result.stdout.split())
     assert result.returncode == 2 and "Write the files" not in output
     assert "mean mirror_directory?" in output and "mirror_directory is required: The target directory" in output

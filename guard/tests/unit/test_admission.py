@@ -219,14 +219,11 @@ def listed(inner: int, count: int, elements: bytes = b"") -> bytes:
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (listed(7, 1 << 24), "more than .* elements"),
-        (listed(7, 1 << 20), "within a value"),
-        (listed(8, 1 << 20), "a buffer|within a value"),
-        (listed(8, 3, struct.pack("<Q", 1 << 62)), "within a value"),
-        (listed(9, 3), "list .* type 9"),
-        (listed(99, 3), "list .* type 99"),
+        (listed(7, 1 << 24), "more than .* elements"), (listed(7, 1 << 20), "within a value"),
+        (listed(8, 1 << 20), "a buffer|within a value"), (listed(8, 3, struct.pack("<Q", 1 << 62)), "within a value"),
+        (listed(9, 3), "list .* type 9"), (listed(99, 3), "list .* type 99"),
     ],
-)
+)  # fmt: skip
 def test_gguf_list_without_bounds_is_refused(value: bytes, message: str, tmp_path: Path):
     with pytest.raises(SparkforgeError, match=message):
         models.read(str(metadata(tmp_path / "m.gguf", pair("a", 9, value))))

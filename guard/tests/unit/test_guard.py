@@ -852,17 +852,13 @@ def test_installed_files_of_the_guard(tmp_path: Path):
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"ask_percent": 12.0}, "not in order"),
-        ({"state_directory": "/srv"}, "keeps its records"),
-        ({"units": ["../x"]}, "'../x' is not"),
-        ({"textfile": "/nowhere/at/all"}, "does not exist"),
-        ({"root": "/opt/a b"}, "cannot be used"),
-        ({"power_cap": 100.0, "nvml": "/nowhere"}, "no GPU"),
-        ({"power_cap": 500.0}, "50 to 140 W"),
-        ({"power_cap": 20.0}, "50 to 140 W"),
+        ({"ask_percent": 12.0}, "not in order"), ({"state_directory": "/srv"}, "keeps its records"),
+        ({"units": ["../x"]}, "'../x' is not"), ({"textfile": "/nowhere/at/all"}, "does not exist"),
+        ({"root": "/opt/a b"}, "cannot be used"), ({"power_cap": 100.0, "nvml": "/nowhere"}, "no GPU"),
+        ({"power_cap": 500.0}, "50 to 140 W"), ({"power_cap": 20.0}, "50 to 140 W"),
         ({"clock_cap": 9000}, "clock is 3000 MHz"),
     ],
-)
+)  # fmt: skip
 @pytest.mark.parametrize("check_mode", [True, False])
 def test_wrong_settings_are_one_message_and_nothing_is_installed(
     options, text, check_mode, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -134,14 +134,9 @@ def run(scenario: Scenario, seed: int) -> Simulated:
     machine = Simulated(random.Random(seed))
     rules = policy.Rules(first=scenario.first)
     guard = watch.Guard(
-        t.cast("t.Any", machine),
-        watch.Levels(),
-        rules,
-        lambda: machine.snapshot,
-        machine.refresh,
-        lambda _act: None,
+        t.cast("t.Any", machine), watch.Levels(), rules, lambda: machine.snapshot, machine.refresh, lambda _act: None,
         machine.kill,
-    )
+    )  # fmt: skip
     for actor in scenario.before:
         machine.start(actor, True)
         machine.advance(machine.draw.uniform(1, 10))

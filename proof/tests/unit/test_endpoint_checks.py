@@ -139,17 +139,13 @@ def test_sound_servers_with_different_rounding_agree(seed: int) -> None:
 @pytest.mark.parametrize(
     ("fault", "name", "cause"),
     [
-        ("drift", "completion", "at position 97"),
-        ("window", "completion", "are wrong: "),
-        ("echo_shifted", "prompt", "are wrong: "),
-        ("neighbour", "itself", "a text is asked with others"),
-        ("one_in_five", "itself", "contradicts itself"),
-        ("drafts", "greedy", "less likely token"),
-        ("nan", "itself", "are not numbers"),
-        ("capacity", "lengths", "for an answer of fewer"),
+        ("drift", "completion", "at position 97"), ("window", "completion", "are wrong: "),
+        ("echo_shifted", "prompt", "are wrong: "), ("neighbour", "itself", "a text is asked with others"),
+        ("one_in_five", "itself", "contradicts itself"), ("drafts", "greedy", "less likely token"),
+        ("nan", "itself", "are not numbers"), ("capacity", "lengths", "for an answer of fewer"),
         ("aborted", "itself", "cut an answer off"),
     ],
-)
+)  # fmt: skip
 def test_servers_disagree(fault: str, name: str, cause: str) -> None:
     row = rows(pair(fault))[name]
     assert row.status == "fail" and cause in row.cause, row

@@ -263,15 +263,10 @@ def write_unit(root: Path, fingerprint: str, **changed: t.Any) -> Path:
     output = {"path": "torch.whl", "name": "torch", "version": "2.9.1+cu130.sf0a1b2c3d", "sha256": "a" * 64, "size": 1}
     receipt = sealing.seal(
         {
-            "format": 1,
-            "name": "pytorch",
-            "fingerprint": fingerprint,
-            "platform": "ubuntu24.04-aarch64",
-            "outputs": [{**output, **changed.pop("output", {})}],
-            "finished": "2026-11-20T10:00:00Z",
-            **changed,
+            "format": 1, "name": "pytorch", "fingerprint": fingerprint, "platform": "ubuntu24.04-aarch64",
+            "outputs": [{**output, **changed.pop("output", {})}], "finished": "2026-11-20T10:00:00Z", **changed,
         }
-    )
+    )  # fmt: skip
     path = root / f"receipts/units/{receipt['name']}-{fingerprint}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(receipt))

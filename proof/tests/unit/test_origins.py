@@ -197,14 +197,11 @@ def test_libraries_opened_by_torch_and_cudnn(tmp_path: Path) -> None:
     libraries = [shim, origins.library(str(torch_lib / "libtorch_cuda.so"))]
     openings = origins.openings(libraries, str(torch_lib), "13.2")
     assert {opening.soname: os.path.basename(opening.opener.path) for opening in openings} == {
-        "libtorch_cuda_linalg.so": "libtorch_cuda.so",
-        "libnvrtc.so.13": "libtorch_cuda.so",
-        "libnvJitLink.so.13": "libtorch_cuda.so",
-        "libcudnn_graph.so.9": "libcudnn.so.9",
-        "libcudnn_ops.so.9": "libcudnn.so.9",
-        "libcudnn_engines_precompiled.so.9": "libcudnn_graph.so.9",
+        "libtorch_cuda_linalg.so": "libtorch_cuda.so", "libnvrtc.so.13": "libtorch_cuda.so",
+        "libnvJitLink.so.13": "libtorch_cuda.so", "libcudnn_graph.so.9": "libcudnn.so.9",
+        "libcudnn_ops.so.9": "libcudnn.so.9", "libcudnn_engines_precompiled.so.9": "libcudnn_graph.so.9",
         "libcudnn_heuristic.so.9": "libcudnn_graph.so.9",
-    }
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -563,13 +563,10 @@ def test_checks_skipped_for_the_same_reason_are_one_line(
     checks = [Result(f"matmul.{number}", "skip", cause="There is no GPU.", family="matmul") for number in range(113)]
     checks += [Result("triton.add", "skip", cause="There is no Triton.", family="triton")]
     report = {
-        "checks": [row.as_row() for row in checks],
-        "notices": [],
-        "summary": verdict.summary(row.status for row in checks),
-        "verdict": "unproven",
-        "profile": "generic",
+        "checks": [row.as_row() for row in checks], "notices": [],
+        "summary": verdict.summary(row.status for row in checks), "verdict": "unproven", "profile": "generic",
         "seconds": 1.0,
-    }
+    }  # fmt: skip
     monkeypatch.setattr(cli, "profiles", lambda: {"generic": {}})
     monkeypatch.setattr(cli, "prove", lambda _arguments, _known: report)
     assert cli.checks([]) == cli.UNPROVEN

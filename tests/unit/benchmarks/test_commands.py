@@ -16,12 +16,9 @@ README = (CHECKOUT / "benchmarks/README.md").read_text()
 def test_a_benchmark_starts_and_prints_its_usage(name: str) -> None:
     variables = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     result = subprocess.run(
-        [sys.executable, "-m", f"benchmarks.{name}", "--help"],
-        cwd=CHECKOUT,
-        env=variables,
-        capture_output=True,
+        [sys.executable, "-m", f"benchmarks.{name}", "--help"], cwd=CHECKOUT, env=variables, capture_output=True,
         text=True,
-    )
+    )  # fmt: skip
     assert result.returncode == 0, result.stderr
     # Benchmarks that only count have no options and print a table.
     assert result.stdout.startswith(("usage: ", "| "))

@@ -22,12 +22,9 @@ NAME = "Org/Tiny"
 #: More than two of the client's 10 MB chunks.
 WEIGHTS = bytes(range(250)) * 100_000
 FILES = {
-    "config.json": b"{}",
-    "README.md": b"---\nlicense: apache-2.0\n---\n",
-    "model.safetensors": WEIGHTS,
-    "training_args.bin": b"a pickle",
-    "original/consolidated.safetensors": b"the same again",
-}
+    "config.json": b"{}", "README.md": b"---\nlicense: apache-2.0\n---\n", "model.safetensors": WEIGHTS,
+    "training_args.bin": b"a pickle", "original/consolidated.safetensors": b"the same again",
+}  # fmt: skip
 
 
 class Host:

@@ -103,15 +103,9 @@ class Host:
 
     def start(self, **options: t.Any) -> subprocess.Popen[str]:
         process = subprocess.Popen(
-            [*self.limit, sys.executable, "-m", MODULE],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=self.environ(),
-            cwd=self.directory,
-            umask=0o077,
-        )
+            [*self.limit, sys.executable, "-m", MODULE], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True, env=self.environ(), cwd=self.directory, umask=0o077,
+        )  # fmt: skip
         assert process.stdin is not None
         process.stdin.write(json.dumps(self.arguments(**options)))
         process.stdin.close()
@@ -266,12 +260,9 @@ def test_a_new_environment_is_installed_proven_and_current(host: Host) -> None:
 
     code = "import os, sys; print(sys.prefix, os.environ['GREETING'], os.environ['LD_LIBRARY_PATH'])"
     result = subprocess.run(
-        [host.root / "bin" / "torch-python", "-c", code],
-        capture_output=True,
-        text=True,
-        check=True,
+        [host.root / "bin" / "torch-python", "-c", code], capture_output=True, text=True, check=True,
         env={"PATH": "/usr/bin:/bin"},
-    )
+    )  # fmt: skip
     assert result.stdout == f"{environment} good 'day' {host.links}\n"
 
     before = tree(host.directory)

@@ -143,16 +143,11 @@ def test_an_unreachable_server_is_skipped(server: Server, cache: Cache, query: Q
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"<!DOCTYPE html><title>Sign in</title>", "HTML page"),
-        (b"  <html>", "HTML page"),
-        (b"502", "its format|JSON object"),
-        (b"\xff\xfe", "is not JSON"),
-        (b"[" * 100_000, "is not JSON"),
-        (b'{"format": ' + b"1" * 5000 + b"}", "is not"),
-        (b"[]", "JSON object"),
-        (b"", "is not JSON"),
+        (b"<!DOCTYPE html><title>Sign in</title>", "HTML page"), (b"  <html>", "HTML page"),
+        (b"502", "its format|JSON object"), (b"\xff\xfe", "is not JSON"), (b"[" * 100_000, "is not JSON"),
+        (b'{"format": ' + b"1" * 5000 + b"}", "is not"), (b"[]", "JSON object"), (b"", "is not JSON"),
     ],
-)
+)  # fmt: skip
 def test_kind_of_other_document_is_named(content: bytes, message: str) -> None:
     with pytest.raises(SparkforgeError, match=message) as caught:
         QUERY.read(content, "The manifest at https://spark01/")

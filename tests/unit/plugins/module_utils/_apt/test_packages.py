@@ -149,16 +149,12 @@ def choose(text: str, pins: t.Sequence[dict[str, t.Any]] = ()) -> _policy.Choice
 @pytest.mark.parametrize(
     ("text", "argument"),
     [
-        ("libnccl2", "libnccl2"),
-        ("libnccl2=*+cuda13.*", "libnccl2=2.27.7-1+cuda13.0"),
-        ("libnccl2=2.*", "libnccl2=2.28.3-1+cuda12.9"),
-        ("nope|libnccl2", "libnccl2"),
-        ("libnccl2>=2.28", "libnccl2"),
+        ("libnccl2", "libnccl2"), ("libnccl2=*+cuda13.*", "libnccl2=2.27.7-1+cuda13.0"),
+        ("libnccl2=2.*", "libnccl2=2.28.3-1+cuda12.9"), ("nope|libnccl2", "libnccl2"), ("libnccl2>=2.28", "libnccl2"),
         ("libnccl2=*+cuda13.*>=2.27", "libnccl2=2.27.7-1+cuda13.0"),
-        ("preferred=*+cuda13.*", "preferred=1.0-1+cuda13.0"),
-        ("phased=1.*", "phased=1.0-1"),
+        ("preferred=*+cuda13.*", "preferred=1.0-1+cuda13.0"), ("phased=1.*", "phased=1.0-1"),
     ],
-)
+)  # fmt: skip
 def test_choice_is_the_version_that_apt_prefers(text: str, argument: str):
     assert choose(text) == _policy.Choice(argument, "")
 
@@ -337,14 +333,11 @@ def status(*rows: tuple[str, str]) -> str:
 
 DEPENDENCIES = _removal.parse_dependencies(
     status(
-        ("dev", "Depends: lib (= 1), base\n"),
-        ("lib", "Pre-Depends: base (>= 1)\n"),
-        ("base", ""),
-        ("user", "Depends: lib:any (>= 1) | other\n"),
-        ("mail", "Provides: mta (= 1)\n"),
+        ("dev", "Depends: lib (= 1), base\n"), ("lib", "Pre-Depends: base (>= 1)\n"), ("base", ""),
+        ("user", "Depends: lib:any (>= 1) | other\n"), ("mail", "Provides: mta (= 1)\n"),
         ("cron", "Depends: exim | mta\n"),
     )
-)
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(

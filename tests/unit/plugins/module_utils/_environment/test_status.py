@@ -36,20 +36,12 @@ class Tree:
         (directory / "bin").mkdir()
         (directory / "bin/python").touch(0o755)
         content = {
-            "schema": recorded.SCHEMA,
-            "environment_id": environment_id,
-            "fingerprint": environment_id,
-            "installed": "2026-11-21T10:00:00Z",
-            "python": {"path": "/usr/bin/python3.12", "version": "3.12"},
-            "packages": {"torch": "2.9.1"},
-            "requirements": [f"torch==2.9.1 --hash=sha256:{sha256}"],
-            "wheels": [],
-            "entries": ["torch", "torch-2.9.1.dist-info"],
-            "modules": {},
-            "library_paths": [],
-            "environment": {},
+            "schema": recorded.SCHEMA, "environment_id": environment_id, "fingerprint": environment_id,
+            "installed": "2026-11-21T10:00:00Z", "python": {"path": "/usr/bin/python3.12", "version": "3.12"},
+            "packages": {"torch": "2.9.1"}, "requirements": [f"torch==2.9.1 --hash=sha256:{sha256}"], "wheels": [],
+            "entries": ["torch", "torch-2.9.1.dist-info"], "modules": {}, "library_paths": [], "environment": {},
             **receipt,
-        }
+        }  # fmt: skip
         (directory / "receipt.json").write_text(json.dumps(content))
         return directory
 

@@ -132,13 +132,10 @@ def test_symlink_outside_archive_with_several_top_entries_is_refused(tmp_path: P
 @pytest.mark.parametrize(
     ("body", "cause"),
     [
-        (b"", "it is empty"),
-        (b"plain text", "it begins with b'plain text'"),
-        (b"PK\x03\x04", "it is a zip archive"),
-        (b"!<arch>\ndebian-binary", "it is a Debian package"),
-        (b"\x28\xb5\x2f\xfd", "it is compressed with zstd"),
+        (b"", "it is empty"), (b"plain text", "it begins with b'plain text'"), (b"PK\x03\x04", "it is a zip archive"),
+        (b"!<arch>\ndebian-binary", "it is a Debian package"), (b"\x28\xb5\x2f\xfd", "it is compressed with zstd"),
     ],
-)
+)  # fmt: skip
 def test_kind_of_other_file_is_named(tmp_path: Path, body: t.Any, cause: t.Any) -> None:
     (tmp_path / "archive").write_bytes(body)
     with pytest.raises(SparkforgeError) as failure:

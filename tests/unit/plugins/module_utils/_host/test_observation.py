@@ -161,12 +161,9 @@ class Commands:
 
 def observe(root: str, commands: Commands | None = None, **options: t.Any) -> dict[str, t.Any]:
     host = reader.Host(
-        root=root,
-        run=commands or Commands({}),
-        statvfs=lambda path: filesystem(3750000, 3400000),
-        uname=("6.17.0-1021-nvidia", "aarch64"),
-        clock=lambda: 1000.5,
-    )
+        root=root, run=commands or Commands({}), statvfs=lambda path: filesystem(3750000, 3400000),
+        uname=("6.17.0-1021-nvidia", "aarch64"), clock=lambda: 1000.5,
+    )  # fmt: skip
     options.setdefault("synchronized", lambda: None)
     return observation.SparkInfo(host, **options).observe()
 
@@ -199,12 +196,9 @@ def test_dgx_spark_observation(tmp_path: t.Any) -> None:
         {"version": "13.0.2", "path": toolkit, "nvcc": f"{toolkit}/bin/nvcc", "nvcc_version": "13.0.88"},
     ]
     assert observed["os"] == {
-        "id": "ubuntu",
-        "version": "24.04",
-        "codename": "noble",
-        "like": ["debian"],
+        "id": "ubuntu", "version": "24.04", "codename": "noble", "like": ["debian"],
         "dgx": {"name": "NVIDIA DGX Spark", "version": "7.4.0"},
-    }
+    }  # fmt: skip
     assert observed["kernel"] == {
         "release": "6.17.0-1021-nvidia", "machine": "aarch64", "cmdline": "quiet kho=off", "boot_id": "0b0a7a52",
     }  # fmt: skip

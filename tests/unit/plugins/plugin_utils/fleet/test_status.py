@@ -22,19 +22,11 @@ ENVIRONMENT = {
     "missing": [],
 }
 PROOF = {
-    "verdict": "proven",
-    "scope": "gpu",
-    "started": "2026-11-21T10:05:00Z",
-    "stack": "torch-2.9.1",
-    "lock": "c1b8cad4e018",
-    "environment_id": "5d41402abc4b",
-    "summary": {"pass": 80, "warn": 0, "fail": 0, "skip": 2},
-    "driver": "580.95.05",
-    "kernel": "6.11.0-1016-nvidia",
-    "packages": {"libcublas-13-0": "13.1.0.3-1"},
-    "failed": [],
+    "verdict": "proven", "scope": "gpu", "started": "2026-11-21T10:05:00Z", "stack": "torch-2.9.1",
+    "lock": "c1b8cad4e018", "environment_id": "5d41402abc4b", "summary": {"pass": 80, "warn": 0, "fail": 0, "skip": 2},
+    "driver": "580.95.05", "kernel": "6.11.0-1016-nvidia", "packages": {"libcublas-13-0": "13.1.0.3-1"}, "failed": [],
     "drift": {"since": None, "changes": []},
-}
+}  # fmt: skip
 PLAN = {"environment_id": "5d41402abc4b", "actions": [], "removed": [], "cause": None, "remedy": None}
 NOTHING: dict[str, list[str]] = {"cuda_libraries": [], "cusparselt": []}
 

@@ -13,13 +13,8 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.archive
 PREFIX = "/opt/sparkforge/redist"
 ARCHIVES: list[dict[str, t.Any]] = [
     {
-        "product": "cudss",
-        "component": "libcudss",
-        "release": "0.8.0",
-        "version": "0.8.0.10",
-        "variant": "cuda13",
-        "soname": "libcudss.so.0",
-        "sha256": {"linux-sbsa": "a" * 64, "linux-x86_64": "b" * 64},
+        "product": "cudss", "component": "libcudss", "release": "0.8.0", "version": "0.8.0.10", "variant": "cuda13",
+        "soname": "libcudss.so.0", "sha256": {"linux-sbsa": "a" * 64, "linux-x86_64": "b" * 64},
     },
     {
         "product": "nvpl", "component": "nvpl_blas", "release": "25.5", "version": "0.4.1.1", "variant": "",

@@ -159,12 +159,9 @@ def test_llvm_is_pinned_or_overridden() -> None:
 
 def triton_arguments(version: str, **unit: str) -> str:
     stack = {
-        "cuda": {"suffix": "13-0", "home": "/usr/local/cuda-13.0"},
-        "python": {"version": "3.12"},
-        "llvm_major": 20,
-        "versions": {"triton": version},
-        "units": {"triton": {"source": SOURCE}},
-    }
+        "cuda": {"suffix": "13-0", "home": "/usr/local/cuda-13.0"}, "python": {"version": "3.12"}, "llvm_major": 20,
+        "versions": {"triton": version}, "units": {"triton": {"source": SOURCE}},
+    }  # fmt: skip
     variables = settings("triton", stack=stack, triton_toolchain={}, triton_unit={"environment": unit})
     [unit_options] = triton.plan(variables, host()).steps["units"]
     return str(unit_options["environment"]["TRITON_APPEND_CMAKE_ARGS"])

@@ -137,14 +137,10 @@ def test_official_wheels_come_from_the_lock_with_their_libraries() -> None:
 def test_variables_of_the_inventory_override_the_stack() -> None:
     requirement = "torch==1 --hash=x"
     environment = plan(
-        python_env_requirements=[requirement],
-        python_env_extra_requirements=["six==1 --hash=x"],
-        python_env_library_paths=["/srv/lib"],
-        python_env_imports=["numpy"],
-        python_env_environment={"A": "1"},
-        python_env_python="/usr/bin/python3.13",
-        python_env_environment_id="0123456789ab",
-    ).steps["environment"]
+        python_env_requirements=[requirement], python_env_extra_requirements=["six==1 --hash=x"],
+        python_env_library_paths=["/srv/lib"], python_env_imports=["numpy"], python_env_environment={"A": "1"},
+        python_env_python="/usr/bin/python3.13", python_env_environment_id="0123456789ab",
+    ).steps["environment"]  # fmt: skip
     # These requirements replace the units.
     assert environment["requirements"] == [requirement, "six==1 --hash=x"]
     assert environment["library_paths"] == ["/srv/lib"]

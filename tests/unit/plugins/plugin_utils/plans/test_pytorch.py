@@ -176,13 +176,9 @@ def test_a_spark_compiles_with_10_jobs_and_the_plan_names_memory_and_disk() -> N
 def test_user_settings_override_those_of_the_stack() -> None:
     facts = stack()
     facts["units"]["pytorch"].update(
-        environment={"USE_MAGMA": "1", "USE_NUMA": "1"},
-        edits=[{"path": "a", "match": "b", "replace": "c"}],
-        patches=["one.patch"],
-        expect={"files": ["torch/bin/*"]},
-        minimum={"cxx": "11"},
-        memory_per_job=6000,
-    )
+        environment={"USE_MAGMA": "1", "USE_NUMA": "1"}, edits=[{"path": "a", "match": "b", "replace": "c"}],
+        patches=["one.patch"], expect={"files": ["torch/bin/*"]}, minimum={"cxx": "11"}, memory_per_job=6000,
+    )  # fmt: skip
     user_unit = {"environment": {"USE_NUMA": 0}, "patches": ["two.patch"], "free_space": 1}
     result = plan(facts=facts, unit=user_unit)
     assert (result["environment"]["USE_MAGMA"], result["environment"]["USE_NUMA"]) == ("1", 0)

@@ -80,13 +80,10 @@ def test_the_digest_depends_only_on_inputs_of_the_build() -> None:
     assert version({"source": {**SOURCE, "repo": "https://mirror.sparkforge.test/tool.git"}}) == first
     assert version({"patches": ["/here/one.patch"]}) == version({"patches": ["/there/one.patch"]})
     changes: list[dict[str, t.Any]] = [
-        {"source": {**SOURCE, "version": "2" * 40}},
-        {"environment": {"A": "1"}},
-        {"edits": [{"path": "a", "match": "b", "replace": "c"}]},
-        {"requirements": ["a==1"]},
-        {"depends": [{"name": "pytorch", "fingerprint": "0" * 16}]},
-        {"patches": ["one.patch"]},
-    ]
+        {"source": {**SOURCE, "version": "2" * 40}}, {"environment": {"A": "1"}},
+        {"edits": [{"path": "a", "match": "b", "replace": "c"}]}, {"requirements": ["a==1"]},
+        {"depends": [{"name": "pytorch", "fingerprint": "0" * 16}]}, {"patches": ["one.patch"]},
+    ]  # fmt: skip
     assert len({first, *map(version, changes)}) == len(changes) + 1
 
 
