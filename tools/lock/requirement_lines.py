@@ -21,9 +21,7 @@ _OPTION = re.compile(
     r"(-r|--requirement|-c|--constraint|-i|--index-url|--extra-index-url|-f|--find-links|-e|--editable)(?:\s+|=|(?<=^-.))(\S.*)"
 )
 #: Options that change how pip installs, but not what it installs.
-_HOW = re.compile(
-    r"--(?:pre|prefer-binary|no-binary|only-binary|require-hashes|trusted-host|use-feature|no-deps)\b"
-)
+_HOW = re.compile(r"--(?:pre|prefer-binary|no-binary|only-binary|require-hashes|trusted-host|use-feature|no-deps)\b")
 _AT_URL = re.compile(r"[A-Za-z0-9][\w.-]*\s*(?:\[[^\]]*\])?\s*@\s*(?P<location>\S.*)")
 # The start of an environment marker; a URL may contain semicolons, too.
 _MARKER = re.compile(r" ?; ?(?=\(*(?:python_|platform_|sys_|os_|implementation_|extra\b|['\"]))")
