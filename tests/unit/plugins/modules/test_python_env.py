@@ -507,20 +507,23 @@ def test_bad_options_are_refused_before_anything_is_made(host: Host, options: di
     assert not host.root.exists()
 
 
-def test_an_old_interpreter_is_refused(host: Host) -> None:
-    old = host.directory / "python3.8"
-    old.write_text("#!/bin/sh\n")
-    old.chmod(0o755)
-    result = host.fail(python=str(old), requirements=["a==1 --hash=sha256:" + "0" * 64])
-    assert "is Python 3.8; 3.9 is the oldest" in result["cause"]
-
-
-def test_an_interpreter_without_venv_names_the_package(host: Host) -> None:
-    bare = host.directory / "python3.12"
-    bare.write_text("#!/bin/sh\necho 'The virtual environment was not created because ensurepip is not'\nexit 1\n")
-    bare.chmod(0o755)
-    result = host.fail(python=str(bare), requirements=["a==1 --hash=sha256:" + "0" * 64])
-    assert "apt install python3.12-venv" in result["remedy"]
+@pytest.mark.parametrize(
+    ("name", "prints", "message"),
+    [
+        ("python3.8", "", "is Python 3.8; 3.9 is the oldest"),
+        (
+            "python3.12",
+            "The virtual environment was not created because ensurepip is not",
+            "apt install python3.12-venv",
+        ),
+    ],
+)
+def test_unusable_interpreter_is_refused(host: Host, name: str, prints: str, message: str) -> None:
+    program = host.directory / name
+    program.write_text(f"#!/bin/sh\necho '{prints}'\nexit {1 if prints else 0}\n")
+    program.chmod(0o755)
+    result = host.fail(python=str(program), requirements=["a==1 --hash=sha256:" + "0" * 64])
+    assert message in f"{result['cause']} {result['remedy']}"
 
 
 def test_check_mode_accepts_an_interpreter_that_is_not_there_yet(host: Host) -> None:

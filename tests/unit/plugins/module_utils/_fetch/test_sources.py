@@ -115,25 +115,19 @@ def test_resolve_tags_branches_and_commits(bench: Bench) -> None:
     second = repository.commit({"file": "2"})
     git("tag", "--annotate", "--message=release", "v2.0", cwd=repository.tree)
     git("branch", "release/2", first, cwd=repository.tree)
+    git("tag", "same", first, cwd=repository.tree)
+    git("branch", "same", second, cwd=repository.tree)
     assert bench.resolve("one", "v1.0") == first
     assert bench.resolve("one", "v2.0") == second, "an annotated tag is peeled"
     assert git("rev-parse", "v2.0", cwd=repository.tree) != second
     assert bench.resolve("one", "main") == second
     assert bench.resolve("one", "release/2") == first
     assert bench.resolve("one", "HEAD") == second
+    assert bench.resolve("one", "same") == first, "the tag is preferred to the branch"
     assert bench.resolve("one", "refs/tags/v2.0") == second
     requests = len(bench.server.requests)
     assert bench.resolve("one", "A" * 40) == "a" * 40
     assert len(bench.server.requests) == requests, "a commit needs no network"
-
-
-def test_resolve_prefers_tag_to_branch(bench: Bench) -> None:
-    repository = bench.repository("one")
-    first = repository.commit({"file": "1"})
-    git("tag", "same", cwd=repository.tree)
-    second = repository.commit({"file": "2"})
-    git("branch", "same", second, cwd=repository.tree)
-    assert bench.resolve("one", "same") == first
 
 
 def test_resolve_missing_tag_suggests_similar_tags(bench: Bench) -> None:
