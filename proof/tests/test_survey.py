@@ -629,6 +629,20 @@ for gradient in ("plain", "expanded"):
     assert printed(healthy, program) == ["True", "False"] * 2
 
 
+def test_equal_results_of_attention_are_rounded_in_one_direction(healthy: Environment) -> None:
+    """With heads of one number, an H200 was off by 1.08 old bounds; here rounding alone is off by 1.05 of them."""
+    program = """
+from sparkforge_proof.check import Context
+from sparkforge_proof.checks.kernels import attention_grid, attention_reference
+case = attention_grid.Case("bfloat16", "none", (1, 2, 2, 92, 92, 1), scale=0.02)
+inputs = attention_grid.draw(Context("cpu", limits={"seed": 1}), case)
+bound = attention_reference.reference(inputs, half=True, cpu=False)["forward O"]
+shares = attention_reference.share(bound.expected.bfloat16().double(), bound.expected)
+print(0.3 < ((shares - 1).abs() / bound.allowed_share("bfloat16")).max().item() < 0.7)
+"""
+    assert printed(healthy, program) == ["True"]
+
+
 def test_gradients_of_attention_may_be_scaled_before_they_are_rounded(healthy: Environment) -> None:
     """The memory-efficient kernel rounds scale dS: with numbers this small, an H200 was off by 1.83 old bounds."""
     program = """
@@ -678,6 +692,25 @@ print(any(each in str((panels.TABLES, compositions.TABLES)) for each in ("is_cud
 print(*(len(panels.of_equal_numbers(seed, on_cpu).steps) for seed in range(4) for on_cpu in (True, False)))
 """
     assert printed(healthy, program) == ["False", "4 3 4 3 4 3 4 3"]
+
+
+def test_steps_computed_on_the_device_are_rounded_to_float32(healthy: Environment) -> None:
+    """RAdam subtracts large numbers: an H200's weight near zero was off by 49 times the bound without this error."""
+    program = """
+import sys
+import torch
+from sparkforge_proof.checks.programs import training
+from sparkforge_proof.checks.survey import modules
+sys.modules[torch.optim.RAdam.__module__]._get_capturable_supported_devices = lambda *_: ["cpu"]
+generator = torch.Generator().manual_seed(1)
+weights, gradients = [torch.zeros(64)], [[torch.randn(64, generator=generator)] for _step in range(12)]
+exact, computed = (
+    training.stepped(torch.optim.RAdam, options, weights, gradients, "cpu", dtype)[0]["weight 0"]
+    for options, dtype in (({"foreach": False}, torch.float64), ({"capturable": True}, torch.float32))
+)
+print(0.05 < (computed - exact).abs().max().item() / (0.001 * modules.ON_THE_DEVICE["RAdam"]) < 0.5)
+"""
+    assert printed(healthy, program) == ["True"]
 
 
 def test_reference_is_shifted_one_way_and_the_other(healthy: Environment) -> None:

@@ -138,8 +138,8 @@ def test_known_defect_depends_on_the_architecture(
     """Machine code of ptxas 12.9 to 13.3 for 9.0 and 10.x lacks a minus sign, that for 12.x does not."""
     cuda = types.SimpleNamespace(is_available=lambda: True, get_device_capability=lambda: capability)
     monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(cuda=cuda))
-    assert bool(bounds.known_defect("programs: equal numbers (abs max), compiled", "cuda", (2, 11, 0))) is known
-    assert not bounds.known_defect("programs: equal numbers (abs max)", "cuda", (2, 11, 0))
+    assert bool(bounds.known_defect("programs: equal numbers (abs max), compiled", "cuda", (2, 14, 1))) is known
+    assert not bounds.known_defect("programs: equal numbers (abs max)", "cuda", (2, 14, 1))
 
 
 @pytest.mark.parametrize(("release", "known"), [((2, 11, 0), True), ((2, 14, 0), False)])
@@ -147,6 +147,15 @@ def test_known_defect_depends_on_the_release(release: tuple[int, ...], known: bo
     call = "programs: folds 15 in float16 (signs(-x)), compiled"
     assert bool(bounds.known_defect(call, "cuda", release)) is known
     assert not bounds.known_defect(call.replace("signs(-x)", "signs(x + 0)"), "cuda", release)
+
+
+@pytest.mark.parametrize(
+    ("call", "known"), [("size-one, drawn, autocast, after another", True), ("drawn, sliced", False)]
+)
+def test_known_defect_depends_on_the_cpu(monkeypatch: pytest.MonkeyPatch, call: str, known: bool) -> None:
+    """AMX computes bfloat16, to which autocast casts."""
+    monkeypatch.setattr(bounds, "_extensions", lambda: {"amx_bf16"})
+    assert bool(bounds.known_defect(f"float32: nn.functional.conv3d, {call}", "cpu")) is known
 
 
 def test_calls_with_the_same_defect_are_listed_together() -> None:

@@ -84,7 +84,7 @@ class Bound(t.NamedTuple):
     what they round: each of ``sums`` partial sums of a head shrank it by up to 2 u^2 (bfloat16, torch 2.13, on a CPU).
     Nor are those of ``blocks``, sums in the order of a CPU's kernel. Each but the first adds a block to a number of the
     format, so that its rounding error depends on the block alone: if all keys have nearly equal blocks, all sums are
-    rounded in one direction.
+    rounded in one direction. So are the results of queries that weigh all keys nearly equally.
     """
 
     expected: torch.Tensor
@@ -109,7 +109,9 @@ class Bound(t.NamedTuple):
             step = (2 * UNIT_ROUNDOFF[form] * after.abs().log2().floor().exp2()).clamp_min(2 * UNDERFLOW[form])
             block = (after - before) / step
             rounding += (block.round() - block) * step
-        joint = (_sums(rounding * self.expected) / _sums(self.expected.square())).abs()
+        result = self.expected.to(getattr(torch, form)).double() - self.expected
+        joint = sum((_sums(part * self.expected).abs() for part in (rounding, result)), torch.zeros(()))
+        joint = joint / _sums(self.expected.square())
         return self.bias + joint + 2 * UNIT_ROUNDOFF[form] ** 2 * self.sums + 6 * variance.sqrt()
 
 

@@ -93,7 +93,10 @@ KNOWN_DEFECTS = {
         "oneDNN with AVX-512 returns memory that nobody has set for weights of dilated groups whose channels are last"
         " and not a multiple of 16 (seen with 2.6 to 2.15)"
     ),
-    ("amx_bf16", r"bfloat16: nn\.functional\.conv[123]d, (.*, )?drawn(, .*)?"): (
+    (
+        "amx_bf16",
+        r"(bfloat16: nn\.functional\.conv[123]d, (.*, )?drawn|nn\.functional\.conv[123]d, .*autocast)(, .*)?",
+    ): (
         "with a stride and a result one element wide, memory that nobody has set is returned (pytorch#169688, seen with"
         " 2.11 and 2.14)"
     ),
@@ -109,6 +112,11 @@ KNOWN_DEFECTS = {
         "compiled code writes to an argument before it has read all of what it copies from there, pytorch#198270 (seen"
         " with 2.10 to 2.13)"
     ),
+    # Triton 3.6 to 3.9 has ptxas 12.8 or 12.9 for 9.0, and 3.8 has 13.3 for 10.x.
+    ("sm_90 sm_100 sm_103", r"equal numbers \(.*\), compiled"): (
+        "ptxas before 13.4 drops a minus sign from max(max(-a, -b), -c) of integers, as in pytorch#190973; it is right"
+        " with DISABLE_PTXAS_OPT=1"
+    ),
     ("cpu", r"(.*_safe_softmax.*|masked\.logaddexp), (forward twice|reverse over forward)"): (
         "the derivative is NaN (seen with 2.13)"
     ),
@@ -118,10 +126,6 @@ KNOWN_DEFECTS = {
 MENDED_DEFECTS = {
     ("cpu cuda", r"attention \d+ in \w+ \(.*, compiled(, backward)?"): (
         (2, 12), "compiled code scales attention with a mask or in float16 by another number (pytorch#174361)"
-    ),
-    ("sm_90 sm_100 sm_103", r"equal numbers \(.*\), compiled"): (
-        (2, 14), "ptxas before 13.4 drops a minus sign from max(max(-a, -b), -c) of integers, as in pytorch#190973; it"
-        " is right with DISABLE_PTXAS_OPT=1"
     ),
     ("cuda", r"folds \d+ in \w+ \(signs\(-x\)\), compiled"): (
         (2, 14), "compiled code negates 0.0 to 0.0, until triton#10270 (2026-05; seen with 2.11)"
