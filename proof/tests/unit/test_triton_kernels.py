@@ -56,6 +56,23 @@ def test_target_of_kernel_from_ptx():
     assert triton_kernels.target_of(None) == ""
 
 
+@pytest.mark.parametrize(
+    ("capability", "release", "form", "values", "known"),
+    [
+        ((9, 0), (3, 6, 0), "float16", 32, True),
+        ((9, 0), (3, 6, 0), "float32", 32, False),
+        ((9, 0), (3, 6, 0), "float16", 64, False),
+        ((9, 0), (3, 8, 0), "float16", 32, False),
+        ((12, 1), (3, 6, 0), "float16", 32, False),
+    ],
+)
+def test_known_defect_of_triton(
+    capability: tuple[int, int], release: tuple[int, ...], form: str, values: int, known: bool
+):
+    options = {"form": form, "ROWS": 64, "VALUES": values}
+    assert triton_kernels.is_known_to_fail(options, capability, release) is known
+
+
 def test_source_and_constants_of_kernels():
     functions = [value for name, value in vars(kernels).items() if inspect.isfunction(value)]
     names = {"dot", "recurrence", "double"}
