@@ -653,13 +653,24 @@ source = ggml-org/llama.cpp#25791
 keys =
     llama runner terminated
     llama runner process has terminated
+    llama runner stopped with error
+    llama.cpp terminated unexpectedly
     do load request
 pattern =
-    llama runner (?:process has )?terminated"? ?(?:error=|: )"?([^"\n]+)
+    llama runner (?:(?:process has )?terminated|stopped with error)"? ?(?:error=|: )"?([^"\n]+)
+    llama\.cpp (terminated unexpectedly(?:: llama\.cpp exit status: [\w ]+)?)
     (do load request(?:: | error=')Post '[^'\n]+': EOF)
-cause = Ollama's process for the model ended while it loaded ({found}); connections that were refused at 127.0.0.1
-    follow from that.
-remedy = Read its own lines around it (an assertion or a CUDA error), and update Ollama: a new model needs a new one.
+values =
+    advice of found: .*(?:illegal instruction|status 132) => Take the build for this processor (on a Spark arm64): it
+    + has instructions that this one lacks
+    advice of found: .*status 127 => Install it anew, with the libraries of its own release: one of them, or the
+    + program, is not found
+    advice of found: .*(?:killed|status 137) => Leave more memory free: choose a smaller model, quantization or context
+    advice of found: . => Read its own lines around it (an assertion or a CUDA error), and update Ollama or Docker Model
+    + Runner: a new model needs a new one
+cause = The process that loads the model for Ollama or Docker Model Runner ended ({found}); connections that were
+    refused at 127.0.0.1 follow from that.
+remedy = {advice}.
 source = ollama/ollama#14124
 
 [llama-python-not-loaded]

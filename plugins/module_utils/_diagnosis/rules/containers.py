@@ -511,7 +511,7 @@ source =
 
 [container-driver-in-image]
 keys = nvidia-container-cli: mount error: file creation failed
-pattern = mount error: file creation failed: \S*/merged(/\S+): file exists
+pattern = mount error: file creation failed: \S*/(?:merged|rootfs)(/\S+): file exists
 cause = The image itself has {found}, a file of the driver, which the container is to get from the host.
 remedy = Build the image without packages of the driver (libnvidia-compute, nvidia-utils), or delete that file in its
     last step; an image that was committed from a running container has such files too, and on a Jetson an image must be

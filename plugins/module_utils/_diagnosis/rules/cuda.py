@@ -145,8 +145,8 @@ remedy = Let the program find the CUDA toolkit's ptxas first: by TRITON_PTXAS_PA
 source = triton-lang/triton#8539
 
 [triton-ptxas-failed]
-keys = /nvidia/bin/ptxas'
-pattern = CalledProcessError: Command '\['\S+/bin/ptxas'[^\n]*--gpu-name=(?P<arch>sm_\w+)
+keys = /nvidia/bin/ptxas
+pattern = CalledProcessError: Command '(?:\[')?\S+/bin/ptxas'?[ ,][^\n]*--gpu-name=(?P<arch>sm_\w+)
 uncertain = yes
 cause = The ptxas in Triton's wheel failed for {arch}, mostly because it is older than the GPU.
 remedy = Name the CUDA toolkit's own (export TRITON_PTXAS_PATH=/usr/local/cuda/bin/ptxas, for Triton 3.6 and newer

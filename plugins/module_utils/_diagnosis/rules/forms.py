@@ -531,8 +531,8 @@ remedy = {advice}.
 [object-attribute-missing]
 keys = ' object has no attribute '
 pattern =
-    AttributeError: '(?P<class>(?!NoneType|str'|list'|dict'|int'|float'|tuple'|bool'|bytes'|function'|_OpNamespace)\w+)'
-    + object has no attribute '(?P<attribute>\w+)'
+    AttributeError: '(?P<class>(?!NoneType|str'|list'|dict'|int'|float'|tuple'|bool'|bytes'|function'|_OpNamespace)
+    +[\w.]+)' object has no attribute '(?P<attribute>\w+)'
 uncertain = yes
 cause = {class} has no {attribute}: the package of the traceback's last place[, {raiser},] was written for another
     release of the one that {class} is of, or both are of one package, which never sets it for these options and this

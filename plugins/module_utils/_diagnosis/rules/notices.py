@@ -301,6 +301,16 @@ notice = yes
 cause = uv copies files instead of linking them, since its cache lies on another file system: slower, and no failure.
 remedy = Set UV_LINK_MODE=copy to be told no more, or UV_CACHE_DIR on the same file system.
 
+[torchcodec-absent]
+keys = torchcodec is not installed correctly
+pattern = (torchcodec is not installed correctly)
+notice = yes
+cause = pyannote cannot decode files itself, for lack of a TorchCodec that loads; what gets its audio as arrays, like
+    WhisperX, works all the same.
+remedy = Install the TorchCodec for this torch (for aarch64 from https://download.pytorch.org/whl/cu130) and FFmpeg only
+    if a file is not read.
+source = rishikanthc/Scriberr#425
+
 [ray-resources]
 keys = cannot be scheduled right now
 pattern = The following resource request cannot be scheduled right now: (\{[^}\n]*\})

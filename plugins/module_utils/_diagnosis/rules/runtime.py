@@ -182,6 +182,7 @@ source = NVIDIA/xr-ai#440
 keys =
     No CUDA GPUs are available
     no CUDA-capable device is detected
+    only 0 Devices available
     Found no NVIDIA driver on your system
     CUDA driver initialization failed
     ProcessGroupNCCL is only supported with GPUs
@@ -204,11 +205,9 @@ pattern =
     (cannot find any torch accelerator)
     ValueError: (Your setup doesn't support bf16/gpu)
     ValueError: FP16[^\n]{1,160}(can only be used on CUDA devices)
-    (?:failed with error|CUDA error|cudaError\w*): (no CUDA-capable device is detected)
+    (?:[Ee]rror|ERROR|failed|->|allocate [\d.]+ MiB)[^\n]{0,80}?(no CUDA-capable device is detected)
+    (only 0 Devices available), \d+ requested
     RuntimeError: (No CUDA GPUs are available)
-    CUDA error: (no CUDA-capable device is detected)
-    -> (no CUDA-capable device is detected)
-    allocate [\d.]+ MiB[^\n:]*: (no CUDA-capable device is detected)
     RuntimeError: (Found no NVIDIA driver on your system)
     RuntimeError: (CUDA driver initialization failed), you might not have a CUDA gpu
     ProcessGroupNCCL is only supported with GPUs, (no GPUs found)
@@ -277,7 +276,9 @@ keys =
     cudaHost
     cudaMalloc
     cudaMemcpy
+    Cuda Error in
 pattern =
+    [Cc]uda Error in \w+: (?P<number3>1|2|35|46|98|100|101|209|222|700|719|999)\b
     \bcu(?:da(?:Host|Malloc|Memcpy)|Mem|Module|Launch|Stream)\w*(?:\(\))?[ ,:]+(?:failed|returned|status|error|code)
     +(?: with| error| code| status)*[ :=]+(?P<number2>1|2|100|101|201|209|222|400|700|719|801)(?![\d.]| ?[KMG])
     (?i:\bcu(?:da)?\w*|\bdriver|\bGPU)\b[^\n]{0,60}?(?:[Ee]rror|[Ff]ailure|ERROR)(?: code)?[: =]+\(?(?P<number>2|34

@@ -639,6 +639,15 @@ cause = Ray has no host of the address {node} that VLLM_HOST_IP names: it has no
 remedy = Start Ray on each host with that host's VLLM_HOST_IP (ray start --node-ip-address=$VLLM_HOST_IP).
 source = vllm-project/vllm#7815
 
+[ray-driver-without-node]
+keys = No node info found matching attributes
+pattern = (No node info found matching attributes)
+cause = The program reached the Ray cluster, but Ray knows no node at the program's own place ({found}): Ray was started
+    in another container of this host, or under another of its addresses.
+remedy = Start the program in the container in which ray start ran (docker exec), or run ray start --address=HEAD:6379
+    --node-ip-address=ADDRESS there first; with vLLM set VLLM_HOST_IP to the same address.
+source = gpustack/gpustack#5469
+
 [ray-no-gpu]
 keys =
     has no GPU available
