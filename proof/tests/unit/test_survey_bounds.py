@@ -170,6 +170,8 @@ def test_calls_with_the_same_defect_are_listed_together() -> None:
         ("attention 0 in float32 (matmul div), compiled, backward", "2.6.0", True),
         ("attention 0 in float16 (softmax > softmax), compiled", "2.12.0", False),
         ("attention 0 in float16 (softmax > softmax)", "2.11.0", False),
+        ("equal numbers (abs > [shifted(torch.int8 x y 9)]), compiled", "2.6.0", True),
+        ("equal numbers (abs > [shifted(torch.int8 x y 9)]), compiled", "2.10.0", False),
         ("mv, drawn, out=, infinite, 1 thread", "2.10.0", True),
         ("mv, drawn, out=, infinite, 1 thread", "2.11.0", False),
         ("addmv, strided, drawn, in place, NaN", "2.10.0", True),

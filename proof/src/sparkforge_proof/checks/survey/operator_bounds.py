@@ -127,6 +127,9 @@ MENDED_DEFECTS = {
     ("cpu cuda", r"attention \d+ in \w+ \(.*, compiled(, backward)?"): (
         (2, 12), "compiled code scales attention with a mask or in float16 by another number (pytorch#174361)"
     ),
+    ("cpu", r"equal numbers \(.*shifted\(.*\), compiled"): (
+        (2, 7), "compiled code shifts the last integers by more than their width, pytorch#143566 (seen with 2.6)"
+    ),
     ("cuda", r"folds \d+ in \w+ \(signs\(-x\)\), compiled"): (
         (2, 14), "compiled code negates 0.0 to 0.0, until triton#10270 (2026-05; seen with 2.11)"
     ),
