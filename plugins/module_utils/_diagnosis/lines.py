@@ -317,7 +317,7 @@ _HARMLESS = re.compile(
     r"|\b(?:warning: |WARNING\b|(?:0|no|No|zero) (?:tests? )?(?:errors?|failed(?! to)|failures)\b"
     r"|ACPI (?:BIOS )?Error\b)|cudaError\w+' in https|asynchronously reported|KeyboardInterrupt"
     r"|nv(?:Check|Assert)(?:Ok)?FailedNoLog|failed to load cni during init|Failed to import Triton kernels"
-    r"|severity=Correct|tainting kernel|be preloaded"
+    r"|severity=Correct|tainting kernel|be preloaded|\(non-fatal\)"
     r"|^(?:[\s│]*-- (?!Configuring incomplete)|W: |\s*(?:[a-z][\w-]* (?:warn|WARN)|WARN)\b|debconf: "
     r"|npm ERR! (?:Linux|argv|node) |sudo: unable to resolve host)"
 )

@@ -175,11 +175,12 @@ keys =
     Received sigquit from a child process
     scheduler is dead. Please check
     WorkerProc initialization failed
+    Engine process failed to start
     ShardCannotStart
 pattern =
-    (?P<what>EngineDeadError|Engine core initialization failed|Executor worker (?:returned error|died)|Received sigquit
-    + from a
-    + child process|scheduler is dead|WorkerProc initialization failed|ShardCannotStart)
+    (?P<what>EngineDeadError|Engine (?:core initialization failed|process failed to start)|Executor worker (?:returned
+    + error|died)|Received sigquit from a child process|scheduler is dead|WorkerProc initialization
+    + failed|ShardCannotStart)
 cause = The server ended because one of its processes failed ({what}), and this log does not have the failure itself.
 remedy = Read the log further up, from the first line with ERROR or Traceback of that process (docker logs CONTAINER
     2>&1 | grep -nE "ERROR|Traceback|Error:" | head), on all hosts; with nothing there, look for Out of memory in the
@@ -718,6 +719,26 @@ cause = docker compose did not start what depends on the container {found}: that
 remedy = Read the log of that container (docker logs {found}), which has the cause; a model that loads long needs a
     longer start_period of its healthcheck.
 source = NationalSecurityAgency/datawave#2666
+
+[deadline-exceeded]
+keys = context deadline exceeded
+pattern = (?:[Ee]rror|ERROR|[Ff]ailed)[^\n]{0,200}?(context deadline exceeded)
+uncertain = yes
+cause = Another service or a device did not answer in the time that the program gives it ({found}): it does not run,
+    is not reached from there, or is too busy.
+remedy = Read in this line and those above which one it is (of Milvus etcd or MinIO, of Kubernetes its API server), read
+    its log, see that it is reached (nc -vz HOST PORT, in the same container) and that disk and memory are not full
+    there, and restart this program when it answers.
+source = dataelement/bisheng#380
+
+[health-check-timeout]
+keys = Health check exceeded timeout
+pattern = Health check exceeded timeout \((\S+?)\)
+cause = The command of a container's health check did not end within {found}: the service in the container hangs or is
+    overloaded, or the check itself is slow.
+remedy = Run it by hand (docker inspect --format '{{{{json .Config.Healthcheck}}}}' CONTAINER, then docker exec), and
+    read docker logs CONTAINER; if the service only needs longer, raise timeout and start_period of the health check.
+source = milvus-io/milvus#38011
 
 [process-pool-broken]
 keys =

@@ -863,12 +863,6 @@ pattern = cannot (?:stop|kill) container: (\w+):[^\n]*permission denied
 cause = Docker may not end the container {found}: AppArmor's profile of a second Docker (mostly a snap) forbids it.
 remedy = Keep one Docker (snap list docker; snap remove docker), and restart docker.
 
-[image-emulated]
-keys = qemu: uncaught target signal
-pattern = qemu: uncaught target signal (\d+)
-cause = A program for another processor crashed in the emulation (signal {found}).
-remedy = Use an image for linux/arm64; what an emulated one does on a Spark is slow, and CUDA does not work in it.
-
 [display-not-opened]
 keys =
     Can't open display

@@ -181,6 +181,12 @@ source =
     antirez/ds4#563
     Entrpi/ds4#6
 
+[image-emulated]
+keys = qemu: uncaught target signal
+pattern = qemu: uncaught target signal (\d+)
+cause = A program for another processor crashed in the emulation (signal {found}).
+remedy = Use an image for linux/arm64; what an emulated one does on a Spark is slow, and CUDA does not work in it.
+
 [out-of-memory]
 keys =
     memory exhausted

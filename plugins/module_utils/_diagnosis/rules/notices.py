@@ -311,6 +311,15 @@ remedy = Install the TorchCodec for this torch (for aarch64 from https://downloa
     if a file is not read.
 source = rishikanthc/Scriberr#425
 
+[driver-without-log-firmware]
+keys = no GSP-RM logs
+pattern = (Failed to load gsp_log_\*?[\w.]*\.bin)
+notice = yes
+cause = The driver has no file with which to print its firmware's own log ({found}): NVIDIA ships none, and all works
+    without it.
+remedy = Nothing needs to be done.
+source = NVIDIA/open-gpu-kernel-modules#1363
+
 [ray-resources]
 keys = cannot be scheduled right now
 pattern = The following resource request cannot be scheduled right now: (\{[^}\n]*\})

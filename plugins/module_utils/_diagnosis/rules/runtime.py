@@ -634,9 +634,12 @@ keys =
     CUDA failed with error invalid
     CUDA error: invalid argument
     CUDA error: invalid resource handle
+    ): invalid argument
+    ): invalid configuration argument
+    ): invalid resource handle
 pattern =
     (too many resources requested for launch)
-    CUDA (?:error:|failed with error) (invalid (?:configuration argument|argument|resource handle))
+    CUDA (?:error(?: \([^)\n]+:\d+\))?:|failed with error) (invalid (?:configuration argument|argument|resource handle))
 cause = A kernel was started in a way that this GPU or driver does not take ({found}): it was tuned for another GPU, or
     the library and the driver do not fit.
 remedy = Run once with CUDA_LAUNCH_BLOCKING=1 to find the kernel, and use another backend for it, or a build for 12.0 or
