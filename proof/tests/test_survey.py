@@ -629,6 +629,23 @@ for gradient in ("plain", "expanded"):
     assert printed(healthy, program) == ["True", "False"] * 2
 
 
+def test_first_proof_has_the_layers_that_gpus_have_run(healthy: Environment) -> None:
+    """A change of this digest takes a run on a GPU, because a first proof says that its inputs have run elsewhere."""
+    program = """
+import hashlib
+from sparkforge_proof import settings
+from sparkforge_proof.check import Context
+from sparkforge_proof.checks.kernels import convolution
+context = Context("cuda", limits={"seed": settings.SEED_SEEN})
+layers = [
+    convolution.drawn_layers(context, *drawn, name == "transposed")
+    for name in convolution.DRAWN for drawn in convolution.DRAWN[name]
+]
+print(hashlib.sha256(str(layers).encode()).hexdigest()[:16])
+"""
+    assert printed(healthy, program) == ["b2919b118096ca3a"]
+
+
 def test_equal_results_of_attention_are_rounded_in_one_direction(healthy: Environment) -> None:
     """With heads of one number, an H200 was off by 1.08 old bounds; here rounding alone is off by 1.05 of them."""
     program = """

@@ -238,14 +238,14 @@ def drawn_layers(context: Context, dimensions: int, count: int, transposed: bool
     for number in range(count):
         row, is_wide = {axis: column[number] for axis, column in columns.items()}, number == 1
         for axis, values in FIRST[number].items() if number < len(FIRST) else ():
-            row[axis] = chance.choice(values[:1] if is_wide and dimensions > 2 else values)
+            row[axis] = values[0] if len(values) == 1 or (is_wide and dimensions > 2) else chance.choice(values)
         if is_wide and transposed:
             row["channels"], row["filters"] = row["filters"], row["channels"]
         is_depthwise = row["groups"] == "depthwise"
         groups = row["channels"] if is_depthwise else int(row["groups"])
         channels = row["channels"] if is_depthwise else row["channels"] * groups
-        widest = 3 if dimensions > 2 else 6
-        kernel = tuple(min(row["kernel"] + chance.randint(0, not is_wide), widest) for _each in range(dimensions))
+        widest = 1 if is_wide else 3 if dimensions > 2 else 6
+        kernel = tuple(min(row["kernel"] + chance.randint(0, 1), widest) for _each in range(dimensions))
         if max(kernel) == 1 and not is_wide:
             # With few channels, last in memory, torch 2.13 on a CPU writes beyond the gradient of the inputs.
             row["stride"] = 1

@@ -13,6 +13,7 @@ import types
 import typing as t
 
 from ... import resources
+from ..._shared.module_utils._core import versions
 from ..bounds import torch
 from . import compositions, expressions
 from .rounding import seed_of, spacing
@@ -23,6 +24,8 @@ TABLES = resources.tables("checks/survey/panels.txt")
 TRANSPOSING = re.compile(r"\.t\(\)|\.mT|permute|channels_last|transpose|stack\(.*, -1\)")
 #: A custom operator that changes a part of a tensor. Code for any shape changes its beginning instead (pytorch#198068).
 OF_A_PART = re.compile(r"scale_\(x\[")
+#: An operator that torch 2.6 does not have in bfloat16 on a CPU, and 2.10 has.
+TRACE = re.compile(r"trace")
 #: A custom operator that changes its argument, which has no gradient.
 CHANGING = re.compile(r"scale_")
 #: The shapes of inputs; a table that is compiled for any shape gets two of them that follow each other.
@@ -129,6 +132,7 @@ def programs(name: str, form: str, turn: int, together: bool, on_cpu: bool) -> l
     patterns = [TRANSPOSING] if on_cpu and kind.shapes is not MATRICES and name != "copies" else []
     patterns += [OF_A_PART] if turn % len(TURNS) == 0 else []
     patterns += [CHANGING] if is_drawn and together else []
+    patterns += [TRACE] if versions.numbers(torch.__version__) < (2, 10) else []
     avoided = re.compile("|".join(pattern.pattern for pattern in patterns) or "$^")
     if is_drawn:
         return _drawn(form, turn, together, avoided)
