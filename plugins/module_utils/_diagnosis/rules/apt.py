@@ -226,7 +226,8 @@ keys =
     NO_PUBKEY
     Missing key
 pattern =
-    (?P<where>(?:https?|file|copy):\S+)[^\n]*(?:\n[^\n]*)?(?:NO_PUBKEY|Missing key) (?P<key1>\w+)
+    (?P<where>(?:https?|file|copy):\S+)(?=\s)(?:(?!NO_PUBKEY|Missing key)[^\n])*(?:\n(?:(?!NO_PUBKEY|Missing
+    + key|\w+:/)[^\n])*)?(?:NO_PUBKEY|Missing key) (?P<key1>\w+)
     (?:NO_PUBKEY|Missing key) (?P<key2>\w+)
 cause = The repository[ {where}] is signed with key {key}, which none of its keyrings contains.
 values =

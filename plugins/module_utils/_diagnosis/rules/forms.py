@@ -215,7 +215,8 @@ keys =
     Assertion failed,
 pattern =
     \A(?:\W*(?:\w+\.)*\w*(?:Error|Exception):|(?:[^\n]*validation errors? for \w+\n(?:\S+\n)?)?\s*(?:Value
-    + error|Assertion failed),) +(?![^\n]*(?:[Ss]tack ?trace|root cause|NumCudaDevices|for (?:more )?details|report
+    + error|Assertion failed),) +(?![^\n]*(?:\. Did
+    + you mean: '|[Ss]tack ?trace|root cause|NumCudaDevices|for (?:more )?details|report
     + (?:a|this)
     + |(?:open|file|raise|create) an? issue|/issues|lease file|[Cc]heck [^\n]{0,40}\blogs?\b|relevant
     + logs|(?:errors?|messages?|output) above|the logs? (?:above|for)|enforce

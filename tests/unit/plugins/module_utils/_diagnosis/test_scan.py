@@ -59,6 +59,18 @@ def test_wrapped_message_is_known(log: str, rule: str | None) -> None:
     assert diagnosis.line == (2 if "Resolved" in log else 1)
 
 
+def test_key_is_that_of_its_repository() -> None:
+    message = "W: GPG error: https://{}.example/apt noble InRelease: is not available: NO_PUBKEY {}\n"
+    diagnosis = diagnose(message.format("one", "7FCC7D46ACCC4CF8") + message.format("two", "E7935D8DB9BD8B20"))
+    assert diagnosis and re.search(r"one\.example\S+ is signed with key 7FCC7D46ACCC4CF8", diagnosis.cause)
+
+
+def test_name_that_python_suggests_is_no_advice() -> None:
+    log = "  File \"setup.py\", line 115\nNameError: name 'num' is not defined. Did you mean: 'sum'?\n"
+    diagnosis = diagnose(log)
+    assert diagnosis and "sum" not in diagnosis.remedy
+
+
 def test_indented_prefix_does_not_end_a_traceback() -> None:
     log = '  (w1, rank=0, pid=3) Traceback (most recent call last):\n  (w1, rank=0, pid=3)   File "a.py", line 1\n'
     assert diagnose(f"{log}  (w1, rank=0, pid=3) ValueError: a widget\n").first_error == "ValueError: a widget"
