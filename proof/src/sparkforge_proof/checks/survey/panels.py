@@ -24,6 +24,8 @@ TABLES = resources.tables("checks/survey/panels.txt")
 TRANSPOSING = re.compile(r"\.t\(\)|\.mT|permute|channels_last|transpose|stack\(.*, -1\)")
 #: A custom operator that changes a part of a tensor. Code for any shape changes its beginning instead (pytorch#198068).
 OF_A_PART = re.compile(r"scale_\(x\[")
+#: Each of a row's parts, of which there are up to 1,030. For any shape, torch computes with symbols for minutes.
+ALL_PARTS = re.compile(r"unbind\([^)]")
 #: An operator that torch 2.6 does not have in bfloat16 on a CPU, and 2.10 has.
 TRACE = re.compile(r"trace")
 #: A custom operator that changes its argument, which has no gradient.
@@ -130,7 +132,7 @@ def programs(name: str, form: str, turn: int, together: bool, on_cpu: bool) -> l
     """
     kind, is_drawn = PANELS[name], name == "compositions"
     patterns = [TRANSPOSING] if on_cpu and kind.shapes is not MATRICES and name != "copies" else []
-    patterns += [OF_A_PART] if turn % len(TURNS) == 0 else []
+    patterns += [OF_A_PART, ALL_PARTS] if turn % len(TURNS) == 0 else []
     patterns += [CHANGING] if is_drawn and together else []
     patterns += [TRACE] if versions.numbers(torch.__version__) < (2, 10) else []
     avoided = re.compile("|".join(pattern.pattern for pattern in patterns) or "$^")
