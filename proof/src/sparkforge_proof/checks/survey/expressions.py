@@ -117,11 +117,7 @@ def _functions() -> dict[str, t.Any]:
         """Return results of subnormal numbers, times powers of two that make them normal."""
         z = small(torch.float32, x)[0]
         least = custom.scaled(z * 2.0**-126, 2.0**-23)
-        exact = [
-            least * 2.0**126 * 2.0**23,
-            least.sum(-1) * 2.0**126 * 2.0**23,
-            z * 2.0**-126 * 2.0**-23 * 2.0**126 * 2.0**23,
-        ]
+        exact = [each * 2.0**126 * 2.0**23 for each in (least, least.sum(-1), z * 2.0**-126 * 2.0**-23)]
         return [*exact, least.abs().amax(0) > 0, least == 0, (least > 0).sum(0)]
 
     def single(dtype: torch.dtype, x: torch.Tensor) -> list[torch.Tensor]:
