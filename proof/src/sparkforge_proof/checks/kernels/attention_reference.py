@@ -102,7 +102,7 @@ class Bound(t.NamedTuple):
         return self.fixed + UNIT_ROUNDOFF[form] * self.rounded + UNDERFLOW[form]
 
     def allowed_share(self, form: str) -> torch.Tensor:
-        """Return the allowed excess of each head and each of its lanes, as a share of its value."""
+        """Return the allowed excess of each head and each of its lanes, as a share of its value; 0 if unknown."""
         variance = self.own + UNIT_ROUNDOFF[form] ** 2 * self.unit + UNDERFLOW[form] ** 2 * self.small
         rounding = torch.zeros_like(self.expected)
         for before, after in zip(self.blocks, self.blocks[1:]):
@@ -111,8 +111,8 @@ class Bound(t.NamedTuple):
             rounding += (block.round() - block) * step
         result = self.expected.to(getattr(torch, form)).double() - self.expected
         joint = sum((_sums(part * self.expected).abs() for part in (rounding, result)), torch.zeros(()))
-        joint = joint / _sums(self.expected.square())
-        return self.bias + joint + 2 * UNIT_ROUNDOFF[form] ** 2 * self.sums + 6 * variance.sqrt()
+        single = self.bias + 2 * UNIT_ROUNDOFF[form] ** 2 * self.sums + 6 * variance.sqrt()
+        return torch.where(single > 0, single + joint / _sums(self.expected.square()), 0.0)
 
 
 def _sums(values: torch.Tensor) -> torch.Tensor:
