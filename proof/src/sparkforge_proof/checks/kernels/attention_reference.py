@@ -110,9 +110,9 @@ class Bound(t.NamedTuple):
             block = (after - before) / step
             rounding += (block.round() - block) * step
         result = self.expected.to(getattr(torch, form)).double() - self.expected
-        joint = sum((_sums(part * self.expected).abs() for part in (rounding, result)), torch.zeros(()))
-        single = self.bias + 2 * UNIT_ROUNDOFF[form] ** 2 * self.sums + 6 * variance.sqrt()
-        return torch.where(single > 0, single + joint / _sums(self.expected.square()), 0.0)
+        joint = _sums(rounding * self.expected).abs() + _sums(result * self.expected).abs()
+        independent = self.bias + 2 * UNIT_ROUNDOFF[form] ** 2 * self.sums + 6 * variance.sqrt()
+        return torch.where(independent > 0, independent + joint / _sums(self.expected.square()), 0.0)
 
 
 def _sums(values: torch.Tensor) -> torch.Tensor:

@@ -120,13 +120,13 @@ def _functions() -> dict[str, t.Any]:
         exact = [each * 2.0**126 * 2.0**23 for each in (least, least.sum(-1), z * 2.0**-126 * 2.0**-23)]
         return [*exact, least.abs().amax(0) > 0, least == 0, (least > 0).sum(0)]
 
-    def single(dtype: torch.dtype, x: torch.Tensor) -> list[torch.Tensor]:
+    def extremes(dtype: torch.dtype, x: torch.Tensor) -> list[torch.Tensor]:
         """Return both positions of extrema, which one loop may compute, and whether means are their equal numbers."""
         z = small(dtype, x)[0].flatten(1)
         equal = z[:, :1].float().expand(-1, 8).mean(1) == z[:, 0]
         return [z.argmax(0), z.argmin(0), z.argmax(-1), z.argmin(-1), equal]
 
-    named = (long, spread, ordered, shifted, subnormal, single, cast, rows, small, doubled, _again, _kept, _likely)
+    named = (long, spread, ordered, shifted, subnormal, extremes, cast, rows, small, doubled, _again, _kept, _likely)
     functions: dict[str, t.Any] = {function.__name__.lstrip("_"): function for function in named}
     return {**functions, "norm": lambda x: torch.nn.functional.layer_norm(x, x.shape[-1:]), "custom": custom}
 
