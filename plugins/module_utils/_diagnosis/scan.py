@@ -40,9 +40,9 @@ _NEW_LINE = 3
 # of a traceback.
 _AROUND = 3 * LINES
 _AFTER = 300
-# The number of bytes to read before grep takes part and to pass to it at once, to search for the end of a traceback,
-# and to keep around a line.
-_PART = 8 << 20
+# The number of bytes to read before grep takes part, to pass to it at once, to search for the end of a traceback, and
+# to keep around a line.
+_ALONE, _PART = 4 << 20, 8 << 20
 _CONTEXT = 64 << 10
 _EXCERPT = LINES * LINE
 # The maximum number of different words, and of different lines without their digits, to remember.
@@ -184,6 +184,7 @@ class _Match(t.NamedTuple):
     text: str
     line: int
     around: list[tuple[int, str]]
+    above: bytes
     level: str = ""
 
 
@@ -220,7 +221,7 @@ class _Scan:
     def feed(self, data: bytes) -> None:
         self._pending += data
         self._size += len(data)
-        if len(self._pending) >= (_PART if self._size > _PART else lines.CHUNK):
+        if len(self._pending) >= (_PART if self._size > _ALONE else lines.CHUNK):
             self._take_part()
 
     def finish(self) -> Diagnosis:
@@ -248,7 +249,7 @@ class _Scan:
         end = len(data) if is_last else data.rfind(b"\n") + 1
         part = data[:end]
         self._pending += data[end:] + rest
-        keys = tuple(key for key in _BY_KEY if self._tries[key] < _TRIES) if self._size > _PART else ()
+        keys = tuple(key for key in _BY_KEY if self._tries[key] < _TRIES) if self._size > _ALONE else ()
         for piece, rows in lines.pieces(part, lines.grep(part, keys) if keys else None):
             self._index(rows)
             self._buffer += piece
@@ -406,8 +407,7 @@ class _Scan:
         before, after = self._buffer[max(0, start - _EXCERPT) : start], self._buffer[start : start + _EXCERPT]
         below = _lines(after)[:LINES]
         excerpt = [_shorten(row) for row in (_lines(before)[-max(BEFORE, LINES - len(below)) :] + below)[:LINES]]
-        groups = {**lines.packages_in_traceback(lines.decode(before)), **(groups or {})}
-        return _Match(groups, excerpt, text, self._line_at(start), self._around(start), level)
+        return _Match(groups or {}, excerpt, text, self._line_at(start), self._around(start), before, level)
 
     def _around(self, start: int) -> list[tuple[int, str]]:
         """Return the line at ``start`` and its neighbours, with their numbers."""
@@ -436,7 +436,8 @@ class _Scan:
         if matched:
             winner, match = matched[0], self._found[matched[0].name]
             evidence_groups = (self._found[rule.name].groups for rule in EVIDENCE if rule.name in self._found)
-            groups = {name: text for texts in (*evidence_groups, match.groups) for name, text in texts.items()}
+            groups = lines.packages_in_traceback(lines.decode(match.above))
+            groups |= {name: text for texts in (*evidence_groups, match.groups) for name, text in texts.items()}
             cause, remedy = winner.explain(groups)
             others = [rule.name for rule in matched[1:]]
             details = (match.line, match.around, winner.links, groups)

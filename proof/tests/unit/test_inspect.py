@@ -126,6 +126,7 @@ def test_library_for_other_gpus_beside_one_that_runs() -> None:
         (package("b", library("b/libb.so", "12.0"), file="b-1.0-cp310-cp310-manylinux_2_28_aarch64.whl"), "no",
          ("no", "platform")),
         (package("x", files=0), "no", ("no", "empty")),
+        (package("x", version="0.0.0.dev0", requires=["torch"]), "no", ("no", "empty")),
         (package("cuda-toolkit", files=0, requires=["nvidia-cuda-runtime; extra == 'cudart'"]), "yes", None),
     ],
 )  # fmt: skip

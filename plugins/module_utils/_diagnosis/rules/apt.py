@@ -601,7 +601,6 @@ keys =
     E: There were unauthenticated packages
     E: Some packages could not be authenticated
     E: Packages need to be removed but
-    E: Error, pkgProblemResolver
     E: Could not perform immediate configuration
     E: Command line option
     E: Invalid operation
@@ -620,7 +619,7 @@ pattern =
     ^E: (?P<why>Couldn't find any package by (?:glob|regex) [^\n]+|Release '[^'\n]+' for '[^'\n]+' was not found|The
     + value '[^'\n]+' is invalid for APT::Default-Release|Conflicting values set for option [^\n]+|There were
     + unauthenticated packages|Some packages could not be authenticated|Packages need to be removed but remove is
-    + disabled|Error, pkgProblemResolver::Resolve generated breaks|Could not perform immediate configuration
+    + disabled|Could not perform immediate configuration
     + on[^.\n]+|Command line option [^\n]+|Invalid operation [^\n]+|Unsupported file [^\n]+|Unable to find a source
     + package for \S+|(?:List|Archives) directory \S+ is missing|Dynamic MMap ran out of room|Problem parsing
     + dependency|Unable to determine a suitable packaging system|The method driver \S+ could not be found|flAbsPath
@@ -638,8 +637,6 @@ values =
     advice of why: There|Some => Fetch the repository's key, name it in Signed-By and run sudo apt update, instead
     + of allowing packages that are not signed
     advice of why: Packages need => Run it without --no-remove, or leave out the package that conflicts
-    advice of why: Error, pkg => Look at apt-mark showhold, at pins (apt-cache policy) and for mixed sources, and
-    + name the versions of all packages
     advice of why: Could not perf => Run it again with -o APT::Immediate-Configure=false, then sudo apt --fix-broken
     + install
     advice of why: Command|Invalid|Trivial => Correct the command (apt --help): an option is misspelt, belongs to
@@ -784,16 +781,22 @@ keys =
     Unsatisfied dependencies
     Reached two conflicting assignments
     E: Unmet dependencies
+    pkgProblemResolver::Resolve generated breaks
 pattern =
     (?:^|dependencies:|^[\w.-]+ >) *(?:E: )?(?P<line1>\S+ ?: (?:Pre-?)?Depends: \S+(?: \([^)\n]*\))? but
-    + (?P<why1>[^\n]+?))(?:\n|  |$)
+    + (?P<why1>[^\n]+?))(?:\n(?:(?:\d+\.\d+)? {3,}[^\n]*\n){0,6}?(?:\d+\.\d+)? {3,}Depends:
+    + (?P<base>(?:libc6|libstdc\+\+6|libgcc-s1) \(>=[^)\n]*\)) but|\n|  |$)
     (?:packages have unmet|Unsatisfied) dependencies:\s+(?!\S+ ?: (?:Pre-?)?Depends: [^\n]* but )(?P<line2>\S+ ?:
     + (?P<why2>[^\n]+?))(?:\n|  |$)
     Reached two conflicting assignments:\n\s*1\. (?P<line3>[^\n]+)
     E: Un(?:met|satisfied) dependencies
     held broken packages(?!(?s:.{0,1500}?)have unmet dependencies:)
     you have held(?!(?s:.{0,1500}?)have unmet dependencies:)
+    pkgProblemResolver::Resolve generated breaks
 values =
+    advice of base: . => It was built for a newer release of Ubuntu or Debian: take its build for this one (.
+    + /etc/os-release
+    + shows it), or build it here
     advice of line: .*Depends: (?:libc6|libstdc\+\+6|libgcc-s1|libssl\d\S*|libicu\d+|libffi\d+|libtinfo5|libncurses5
     +|libtinfo6|python3|libpython3\S*)(?: \(>=?[^)]*\))? but => Mostly it comes from a repository for another
     + release of Ubuntu or Debian: in /etc/apt/sources.list.d take that of this release (of NVIDIA's CUDA
@@ -820,7 +823,7 @@ values =
     advice of why: (?:) => Look for held packages (apt-mark showhold), broken ones (apt-get check) and pins
     + (apt-cache policy)
 uncertain = yes
-cause = apt cannot install what was asked for: unmet dependencies[ ({line})].
+cause = apt cannot install what was asked for: unmet dependencies[ ({line})][; among them {base}].
 remedy = {advice}; pins that DGX OS has in /etc/apt/preferences.d must stay.
 source = osrf/rocker#298
 

@@ -81,12 +81,14 @@ keys =
     any installable versions previously
     which conflicts with any
 pattern =
-    UnsatisfiableError:[^\n]*(?:\n+ *- (?P<why1>[^\n]+))?
+    UnsatisfiableError:[^\n]*(?:\n+ *- (?P<why1>[^\n]+))?(?:(?s:.{1,1500}?)would
+    + require\n[^\n]*[└├]─ (?P<python>python >=[\w.]+,<[\w.]+?)a?\d*[ ,])?
     Could not solve for environment specs(?:(?s:.{0,200}?)[└├]─ (?P<why2>[^\n]+?)\.?$)?
     package (?P<why3>\S+ requires [^\n]+?), but none of the providers can be installed
     [└├]─ (?P<why4>[^\n]+?), which conflicts with any installable
 cause = The packages that were asked for exclude each other or need what no channel has[: {why}].
-remedy = Start with an empty environment and name fewer versions; `nothing provides __cuda` means that conda sees no
+remedy = [The builds that there are need {python} or the like: ask for such a Python. ]Start with an empty environment
+    and name fewer versions; `nothing provides __cuda` means that conda sees no
     driver (set CONDA_OVERRIDE_CUDA=13.0 to install without one); do not mix the channels defaults and conda-forge.
 
 [conda-channel]

@@ -1288,11 +1288,17 @@ keys = dependency problems prevent configuration of
 pattern =
     dependency problems prevent configuration of (?P<package>\S+?):\n(?: [^\n]*\n)*?  Package (?P<other>\S+) is not conf
     +igured yet
+    dependency problems prevent configuration of (?P<package3>\S+?):\n(?: [^\n]*\n)*?  (?:Package (?P<missing1>\S+) is
+    + not installed|Version of (?P<missing2>\S+) on system is)
     dependency problems prevent configuration of (?P<package2>\S+?):(?:\n \S+ (?P<why>depends on [^;\n]+))?
+values =
+    advice of missing: . => Install that first: sudo apt --fix-broken install does it where a source has it (of a file
+    + use sudo apt install ./FILE.deb instead of dpkg -i); else take the package's build for this release
+    advice of package: . => Look above for the first package whose own script failed and mend that; then run sudo apt
+    + --fix-broken install
 cause = dpkg could not finish {package}, because it needs another package first[: {other}, which failed before][
-    ({why})].
-remedy = Look above for the first package whose own script failed[ (of {other})] and mend that; then run sudo apt
-    --fix-broken install.
+    ({why})][: {missing} is not installed, or not in the version that it needs].
+remedy = {advice}.
 
 [dpkg-failed]
 keys =

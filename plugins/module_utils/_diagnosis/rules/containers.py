@@ -6,6 +6,15 @@ Docker, Podman, their registries and NVIDIA's container toolkit.
 """
 
 RULES = r"""
+[docker-gpus-taken-by-amd]
+keys = AMD CDI spec not found
+pattern = (AMD CDI spec not found)
+cause = Docker 29 looked for an AMD GPU for --gpus ({found}), as it does where neither the NVIDIA runtime nor an NVIDIA
+    CDI specification is registered.
+remedy = Install nvidia-container-toolkit, run sudo nvidia-ctk runtime configure --runtime=docker and sudo nvidia-ctk
+    cdi generate --output=/etc/cdi/nvidia.yaml, restart Docker; or start with --runtime nvidia instead of --gpus.
+source = stevezau/media_preview_generator#260
+
 [container-requirement-invalid]
 keys = requirement error: invalid expression
 pattern = requirement error: (invalid expression)

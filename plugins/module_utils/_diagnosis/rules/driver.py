@@ -894,6 +894,8 @@ source = https://github.com/NVIDIA/nvidia-persistenced/blob/main/nvidia-persiste
 [gpu-xid]
 keys = Xid (
 pattern =
+    Xid \([^)\n]+\): 45, ?(?:pid=[^,\n]*, )?(?:name=(?P<program2>\w[^,\n]*), )?[^\n]*?(?P<words2>caused by previous Xid
+    + (?P<number2>(?!(?:13|31|32|43|69|154)\b)\d+))
     Xid \([^)\n]+\): (?P<number>(?!(?:13|31|32|43|45|69|154),)\d+)\b,? ?(?:pid=[^,\n]*, )?
     +(?:name=(?P<program>\w[^,\n]*), )?(?P<words>[^\n]{0,120})
 values =
@@ -912,6 +914,8 @@ values =
     + driver if it comes back
     advice of number: (15[67]|16[018]|17[12])$ => Reset the GPU or reboot, and have the hardware checked if it comes
     + back
+    advice of number: (74|137|14[4-9]|150|155)$ => Reset the GPUs together or reboot, read nvidia-smi nvlink -e and the
+    + fabric manager's log for the link, and have the hardware checked if it comes back
     advice of number: . => Look the number up in NVIDIA's catalogue of Xids, which says what to do at once and later
 uncertain = yes
 cause = The driver reports Xid {number}[ of the program {program}]: {what}[ ({words})].

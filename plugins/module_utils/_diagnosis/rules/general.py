@@ -279,6 +279,8 @@ keys =
 pattern =
     mkdir '(?P<path1>[^'\n]+)' failed: (?P<why1>Permission denied)
     mkdir (?P<path6>(?P<in_home>/home/\w[^:\n]*)): (?P<why6>permission denied)
+    mkdir:? (?:cannot create directory )?'?(?P<path8>(?P<made>/(?:mnt|opt|srv|var)/[^:'\n]+?))'?:
+    + (?P<why8>[Pp]ermission denied)
     (?P<why2>Permission denied): '(?P<path2>[^'\n]+)'
     '(?P<path3>[\w.~/@-][^'\n\\]*)\\?'?: (?P<why3>[Pp]ermission denied|Operation not permitted)
     fork/exec (?P<path7>/[^\s:]+): (?P<why7>permission denied)
@@ -298,6 +300,8 @@ values =
     + the account to the group that owns it (ls -l; sudo usermod -aG GROUP NAME: render and video for the GPU, dialout
     + for a serial line) and log in again; a container needs --device and --group-add with that group's number
     advice of path: /(?:etc|usr|boot|lib|root|proc|sys|dev)/ => Run it with sudo, since this is the system's
+    advice of made: . => Make it as root for the account that runs this: sudo mkdir -p there, then sudo chown -R
+    + ACCOUNT: there (of a service the one of User= in systemctl cat)
     advice of in_home: . => See who may enter each directory of the path (namei -l) and who owns the last: a private
     + home lets no service in, so put it elsewhere (/srv), or let the account pass (setfacl -m u:NAME:x)
     advice of path: . => Look whose it is (ls -l): give it to the account that runs this (chown -R; of a container,

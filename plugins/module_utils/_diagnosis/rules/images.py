@@ -353,9 +353,15 @@ pattern =
     validating (?P<file>/\S+\.ya?ml): (?P<why1>[^\n]+)
     ^(?:failed to parse \S+: )?(?:\S+\.ya?ml: )?(?P<why2>yaml: (?:line \d+|while scanning)[^\n]*)
     (?P<why3>service '[^'\n]+' has neither an image nor a build context specified)
+values =
+    advice of why: .*Additional properties .*'(?:devices|gpus|develop|include|name|profiles|configs|pull_policy)' =>
+    + That
+    + key is newer than this release of compose: use docker compose (the plugin docker-compose-plugin of Docker's
+    + repository) instead of docker-compose 1.x, or update it
+    advice of why: . => Correct that place: mostly blanks of indentation, a tab or a colon in an unquoted value; where
+    + the key is a new one, update the compose plugin. docker compose config checks the file
 cause = The compose file[ {file}] is not valid: {why}.
-remedy = Correct that place: mostly blanks of indentation, a tab or a colon in an unquoted value; where the key is a new
-    one (develop, gpus), update the compose plugin. docker compose config checks the file.
+remedy = {advice}.
 source = docker/getting-started-todo-app#22
 
 [compose-undefined]

@@ -149,6 +149,10 @@ values =
     + line names an interpreter that exists)
     advice of step: CHDIR => Correct WorkingDirectory
     advice of step: USER|GROUP => Create the account, or correct User and Group
+    advice of why: No space left => See whether sysctl user.max_user_namespaces is 0 (hardened systems), which lets no
+    + namespace be made, and whether /run is full (df -h /run; df -i /run)
+    advice of why: Invalid argument => Start it again; in a container that may not mount (LXC, Docker) allow nesting,
+    + or switch the sandbox off (PrivateTmp, ProtectSystem and the like =no in a drop-in)
     advice of step: NAMESPACE => Create the directories that ReadWritePaths, BindPaths and the like name
     advice of step: environment => Create the file that EnvironmentFile names, or put - before its path
     advice of step: . => Read man systemd.exec of that step

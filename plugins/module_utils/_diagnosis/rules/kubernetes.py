@@ -183,10 +183,12 @@ keys =
     cgroup (v2)
     cannot enter cgroupv2
     [kubepods] doesn't exist
+    some missing controllers
 pattern =
     ailed to find (\w+ cgroup) \(v2\)
     (cannot enter cgroupv2) '/sys/fs/cgroup
     root container \[(kubepods)\] doesn't exist
+    cgroup \[\\?'?(kubepods)\\?'?\] has some missing controllers
 cause = Kubernetes in a container (k3s, kind, OpenShell's gateway) does not get its own control groups ({found}) on a
     host with version 2 alone, as DGX OS is.
 remedy = Start that container with the host's groups (docker run --cgroupns=host --privileged; in

@@ -241,6 +241,15 @@ pattern = (digest mismatch)
 cause = A downloaded part of the model is damaged ({found}).
 remedy = Pull it again; if it comes back, a proxy changes it, or the disk or memory of the host is at fault.
 
+[ollama-installer-sees-no-gpu]
+keys = Unable to detect NVIDIA/AMD GPU. Install lspci or lshw
+pattern = (Unable to detect NVIDIA/AMD GPU)\. Install lspci or lshw
+cause = Ollama's installer could not look for a GPU, as it has neither lspci nor lshw ({found}); Ollama itself does not
+    need them.
+remedy = Run nvidia-smi: if it shows the GPU, start Ollama and look at ollama ps, or install pciutils and run the
+    installer again; if not, mend the driver, or start the container with --gpus all.
+source = ollama/ollama#14661
+
 [ollama-discovery]
 keys = failure during GPU discovery
 pattern = failure during GPU discovery[^\n]*error='(?P<why>[^'\n]+)'

@@ -255,7 +255,7 @@ keys =
     o space left on device
     Disk quota exceeded
     have enough free space in
-unless = efivar|inotify|, watch '
+unless = efivar|inotify|, watch '|Failed at step|special execution directory
 pattern =
     [Nn]o space left on device: '(/[^'\n]+)
     [Nn]o space left on device

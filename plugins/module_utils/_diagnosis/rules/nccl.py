@@ -103,7 +103,8 @@ values =
     what of status: 9$ => the other host refused the request, REM_INV_REQ
     what of status: 10$ => the other host refused access to its memory, REM_ACCESS
     what of status: . => the other host failed in it, REM_OP
-    advice of status: 4$ => Try NCCL_DMABUF_ENABLE=0, and an rdma-core (NVIDIA's DOCA) that fits NCCL
+    advice of status: 4$ => Try NCCL_NET_GDR_LEVEL=0 and NCCL_DMABUF_ENABLE=0 (a Spark has no GPUDirect RDMA; on
+    + servers with GPUs switch ACS off), name the cabled ports in NCCL_IB_HCA, and use an rdma-core that fits NCCL
     advice of status: . => Run the same NCCL with the same NCCL_ variables on all hosts, and compare GID and MTU
 cause = An RDMA request failed with status {status} ({what})[: the rdma-core here has no {log_dmabuf}, by which NCCL
     registers memory of the GPU]; waiting for other ranks follows from it.

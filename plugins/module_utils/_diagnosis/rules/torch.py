@@ -168,12 +168,21 @@ source = deepseek-ai/DeepGEMM#359
 
 [triton-image-invalid]
 keys = device kernel image is invalid
-pattern = (device kernel image is invalid)
-cause = The driver cannot load a kernel that was compiled ({found}): it was made by a newer CUDA than the driver knows,
+pattern =
+    (?P<triton>Triton Error \[CUDA\]): (?P<what1>device kernel image is invalid)
+    /jit/(?P<deepgemm>handle)\.hpp:[^\n]*?(?P<what3>device kernel image is invalid)
+    (?P<what2>device kernel image is invalid)
+values =
+    advice of deepgemm: . => Go without DeepGEMM, whose kernels are not for GPUs of 12.x (VLLM_USE_DEEP_GEMM=0; of
+    + SGLang SGLANG_ENABLE_JIT_DEEPGEMM=0)
+    advice of triton: . => Compare the CUDA that nvidia-smi shows with the ptxas in use (TRITON_PTXAS_PATH), delete the
+    + caches of compiled kernels (~/.triton/cache, ~/.cache/vllm), and start again
+    advice of what: . => Start without that part of the program (another backend), or take a build of it for 12.1 and a
+    + CUDA that is not newer than the driver's (nvidia-smi shows it); of kernels compiled at run time delete the cache
+    + (in ~/.cache; ~/.nv/ComputeCache)
+cause = The driver cannot load a kernel that was compiled ({what}): it was made by a newer CUDA than the driver knows,
     for another GPU, or its file in the cache is damaged.
-remedy = [The ptxas in use does not know this GPU ({log_old_ptxas}): put that of a newer CUDA first on PATH. ]Compare
-    the CUDA that nvidia-smi shows with the ptxas in use (TRITON_PTXAS_PATH), delete the caches of compiled kernels
-    (~/.triton/cache, ~/.cache/vllm, ~/.cache/flashinfer), and start again.
+remedy = [The ptxas in use does not know this GPU ({log_old_ptxas}): put that of a newer CUDA first on PATH. ]{advice}.
 source = MIC-DKFZ/nnUNet#3020
 
 [triton-no-libcuda]

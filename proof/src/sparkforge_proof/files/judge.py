@@ -176,10 +176,10 @@ def _of_package(
             check_wheel_fits(package["file"], (int(major), int(minor)), device.machine, device.host["GLIBC"])
         except SparkforgeError as error:
             yield report("no", "platform", error.cause)
-    if not package["files"] and not package["requires"]:
-        yield report("no", "empty", "it is a placeholder without a file or a requirement.")
-    for cause in package["damaged"][:_SHOWN]:
-        yield report("no", "damaged", cause)
+    is_zero = re.fullmatch(r"0(?:\.0)*(?:\.?dev\d+)?", package["version"]) and not package["libraries"]
+    if (package["files"] < 2 and is_zero) or not (package["files"] or package["requires"]):
+        yield report("no", "empty", f"its version {package['version']} is a placeholder, which holds no program.")
+    yield from (report("no", "damaged", cause) for cause in package["damaged"][:_SHOWN])
     if len(package["damaged"]) > _SHOWN:
         yield report("no", "damaged", f"{len(package['damaged']) - _SHOWN} more of its files are damaged.")
     cubins = [library for library in package["libraries"] if library["machine"] == contents.CUBIN]

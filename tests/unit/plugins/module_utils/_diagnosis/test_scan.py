@@ -374,7 +374,7 @@ def test_diagnosis_does_not_depend_on_chunk_size(
         # BusyBox's grep does not know the option, and exits as false does.
         (tmp_path / "grep").symlink_to(f"/usr/bin/{grep}")
         monkeypatch.setenv("PATH", str(tmp_path))
-        monkeypatch.setattr(scan, "_PART", 100)
+        monkeypatch.setattr(scan, "_ALONE", 100)
         monkeypatch.setattr(scan, "_PART", 400)
     for name in ("compiler-killed.gcc", "option-dropped", "submodule-missing", "install-into-system.cmake"):
         data = ("fill\n" * 30 + fragment(name) + "fill\n" * 30).encode()
@@ -421,7 +421,7 @@ def test_anchors_cover_their_keys() -> None:
 
 def test_memory_is_bounded() -> None:
     def pieces(line: bytes) -> t.Iterator[bytes]:
-        for _piece in range(6):
+        for _piece in range(3):
             yield line * ((1 << 20) // len(line))
         yield b"\nx: No space left on device\n"
 
