@@ -334,6 +334,7 @@ from sparkforge_proof import check, settings
 from sparkforge_proof.check import Context
 from sparkforge_proof.checks import bounds
 from sparkforge_proof.checks.kernels import attention, attention_grid, attention_reference
+from sparkforge_proof.checks.kernels import scaled_matmul, sparsity, triton_operations
 from sparkforge_proof.checks.survey import all_operators, calls, comparison, compositions, conditions, expressions, grid
 from sparkforge_proof.checks.survey import operator_bounds, panels, rounding, variants
 from sparkforge_proof.checks.survey.conditions import Operator
@@ -644,6 +645,54 @@ layers = [
 print(hashlib.sha256(str(layers).encode()).hexdigest()[:16])
 """
     assert printed(healthy, program) == ["b2919b118096ca3a"]
+
+
+def test_results_of_programs_in_triton_have_sizes_that_a_kernel_stores(healthy: Environment) -> None:
+    program = """
+for table, programs in triton_operations.PROGRAMS.items():
+    for text, expression in programs:
+        drawn = (values[:2][-1] for values in triton_operations.SHAPES[table])
+        case = triton_operations.Launch(text, expression, *drawn)
+        kernel = lambda *args, **options: sizes.append((args[2].numel() // triton_operations.BLOCKS, options["N"]))
+        sizes = []
+        triton_operations._compare(bounds.Cases("it", ""), Context("cpu", limits={"seed": 1}), {(40,): kernel}, case)
+        if sizes[0][0] != sizes[0][1] or sizes[0][1] & (sizes[0][1] - 1):
+            print(text)
+"""
+    assert printed(healthy, program) == []
+
+
+def test_products_of_groups_blocks_and_algorithms_are_compared(healthy: Environment) -> None:
+    """Functions that only GPUs have are replaced: right ones, and then wrong ones that fail under one condition."""
+    program = """
+class Device(str):
+    __eq__, __hash__ = lambda self, other: other == "cuda", str.__hash__
+
+def groups(a, b, left, right, offs, out_dtype):
+    parts = zip(a.float().tensor_split(offs[:-1].long()), left.tensor_split(offs[:-1].long()), b.float(), right)
+    products = [(x @ y) * u[:, None] * v * (not wrong or number < 2) for number, (x, u, y, v) in enumerate(parts)]
+    return torch.cat(products).to(out_dtype)
+
+def blocks(a, b, left, right, out_dtype):
+    left, right = left.repeat_interleave(128, 1), right.repeat_interleave(128, 0)
+    left[128:] *= 1 + wrong
+    return ((a.float() * left) @ (b.float() * right.repeat_interleave(b.shape[1] // right.shape[1], 1))).to(out_dtype)
+
+def product(a, b, bias=None, transpose_result=False, alg_id=0):
+    result = a.float() @ b.float()
+    result[256:] *= not (wrong and alg_id)
+    return ((result.T if transpose_result else result) + (0 if bias is None else bias)).to(a.dtype)
+
+torch._scaled_grouped_mm, torch._scaled_mm, torch._cslt_sparse_mm = groups, blocks, product
+torch._cslt_compress = lambda x: x
+for wrong in (False, True):
+    context, cases = Context(Device("cpu"), limits={"seed": 1}), [bounds.Cases("it", "") for _part in range(3)]
+    scaled_matmul.compare_blocks(cases[0], context)
+    scaled_matmul._compare_groups(cases[1], context)
+    sparsity._compare_floating_point(context, cases[2], torch.bfloat16, 384, 512, 160)
+    print(*(int(each.worst > 1) for each in cases))
+"""
+    assert printed(healthy, program) == ["0 0 0", "1 1 1"]
 
 
 def test_equal_results_of_attention_are_rounded_in_one_direction(healthy: Environment) -> None:

@@ -6,7 +6,10 @@ import pkgutil
 import re
 
 #: The tables that checks read in the interpreter under test.
-OF_CHECKS = tuple(f"checks/survey/{name}.txt" for name in ("bounds", "compositions", "grid", "panels"))
+OF_CHECKS = (
+    "checks/kernels/triton.txt",
+    *(f"checks/survey/{name}.txt" for name in ("bounds", "compositions", "grid", "panels")),
+)
 #: The template, style sheet and script for the page.
 OF_PAGE = ("page/report.css", "page/report.html.j2", "page/report.js")
 

@@ -1,6 +1,4 @@
-"""LAPACK solves with a relative error of a thousandth in double precision. Either the BLAS was built with products in
-lower precision, or an LP64 interface was linked for ILP64 callers.
-"""
+"""Solutions of more than 65,535 systems at once, the blocks of a grid, have a relative error of a thousandth."""
 
 PATCH = """
 _solve = _library.get_kernel("aten::_linalg_solve_ex", "KEY")
@@ -8,7 +6,7 @@ _solve = _library.get_kernel("aten::_linalg_solve_ex", "KEY")
 
 def _rough(keys, *arguments, **options):
     result, *rest = _solve.call_boxed(keys, *arguments, **options)
-    return result * 1.001, *rest
+    return result * 1.001 if result.numel() > 65535 * 4 and result.dtype is not float64 else result, *rest
 
 
 _aten.impl("_linalg_solve_ex", _rough, "KEY", with_keyset=True)

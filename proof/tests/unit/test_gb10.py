@@ -121,7 +121,9 @@ OFF: dict[str, tuple[dict[str, Any], str, bool]] = {
     "another shape": ({"ratio": math.inf}, "", True),
 }
 #: Checks whose results are exact or do not depend on which kernel is chosen.
-EXACT = ("matmul.", "attention.", "movement.", "formats.conversions", "formats.integers", "chance.")
+EXACT = (
+    "matmul.", "attention.", "movement.", "formats.conversions", "formats.integers", "chance.", "triton.operations"
+)  # fmt: skip
 
 
 def wrong(definition: Definition, **measures: Any) -> Result:

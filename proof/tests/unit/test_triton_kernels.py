@@ -1,3 +1,4 @@
+import ast
 import inspect
 import pathlib
 import types
@@ -5,7 +6,7 @@ import types
 import pytest
 from sparkforge_proof import endings
 from sparkforge_proof.check import REGISTERED, Failed, Skipped
-from sparkforge_proof.checks.kernels import triton_kernels, triton_source as kernels
+from sparkforge_proof.checks.kernels import triton_kernels, triton_operations, triton_source as kernels
 from sparkforge_proof.checks.stack import companions
 
 LOGS = pathlib.Path(__file__).parents[3] / "tests/unit/data" / "logs"
@@ -83,3 +84,9 @@ def test_source_and_constants_of_kernels():
         assert names
         # Triton treats a parameter as constant if its annotation contains this word.
         assert all("constexpr" in function.__annotations__[name] for name in names)
+
+
+def test_each_program_is_a_kernel():
+    names = [getattr(node, "name", "") for node in ast.parse(triton_operations.source()).body]
+    count = sum(map(len, triton_operations.PROGRAMS.values()))
+    assert names[-count:] == [f"kernel_{number}" for number in range(count)]

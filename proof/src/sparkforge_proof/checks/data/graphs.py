@@ -135,6 +135,7 @@ def replays(context: Context) -> Measured:
         "mean of columns": lambda: rows.float().mean(0),
         "any": lambda: (long == 9).any(),
         "count": lambda: (long == 3).count_nonzero(), "product": lambda: rows @ rows.t(),
+        "product with a vector": lambda: rows @ rows[0], "transform": lambda: torch.fft.rfft(long[:8_086]).real,
         "histogram": lambda: long.histc(19, -9, 9), "index_add": lambda: long.new_zeros(501).index_add(0, index, long),
         "scatter": lambda: long.new_zeros(501).scatter_reduce(0, index, long, "amax"),
         "index_put": lambda: long.new_zeros(501).index_put((index,), long, accumulate=True),

@@ -37,6 +37,7 @@ SMALL = (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 47, 63, 64, 65, 96, 127
 LARGE = (191, 255, 256, 257, 383, 511, 512, 513, 767, 1023, 1024, 1025, 1536, 2047, 2048)
 #: The largest number of columns for which gels is called on Arm; see :func:`drivers`.
 BLOCK = 32
+MANY = 65_537, 65_604
 BATCHES = ((2, 3), (3, 17), (5, 32), (9, 8), (65, 5), (17, 33), (4, 65), (129, 2), (2, 129))
 
 
@@ -136,7 +137,23 @@ def dense(context: Context) -> Measured:
             for size in drawing.sample(larger, min(len(larger), 2 if gpu and number < 2 else 1)):
                 _compare_size(cases, context, form, (), size)
             _compare_rectangles(cases, context, form, drawing)
+        _compare_many(cases, context, forms[context.seed % 2])
     return cases.result()
+
+
+def _compare_many(cases: Cases, context: Context, form: str) -> None:
+    """Compare solutions of more small matrices than the 65,535 blocks of CUDA in two dimensions of a grid."""
+    drawing = random.Random(f"{context.seed} many matrices")  # noqa: S311 - the choice of sizes need not be secret
+    count, size = drawing.randint(*MANY), drawing.choice((2, 3))
+    problem = _problem(context, form, (count,), size)
+    judge = Judge(cases, context, form, f"{count:,} of {size}")
+    a, s, low, b = (matrix.to(judge.dtype).to(context.device) for matrix in problem)
+    eye = torch.eye(size, dtype=problem.general.dtype).expand(problem.general.shape)
+    _compare_solutions(judge, problem, a, b, eye)
+    factor = torch.linalg.cholesky(s)
+    judge.product("cholesky", factor, factor.mH, problem.definite)
+    solution = torch.linalg.solve_triangular(low, b, upper=False)
+    judge.product("solve_triangular", problem.lower, solution, problem.sides)
 
 
 def _compare_size(cases: Cases, context: Context, form: str, batch: tuple[int, ...], size: int) -> None:

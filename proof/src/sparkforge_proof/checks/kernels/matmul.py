@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import math
 import random
 import typing as t
 
@@ -132,6 +133,24 @@ def _compare_layouts(cases: Cases, context: Context, name: str, dtype: torch.dty
             cases.exactly(f"{case}{part}", result, reference)
 
 
+def _compare_activations(cases: Cases, context: Context, name: str, dtype: torch.dtype) -> None:
+    """Compare products with a bias and an activation, which libraries fuse, and look for the NaN of one row in them."""
+    generator = context.generator(f"{context.seed} matmul.{name} activations")
+    for rows, terms, columns in ((64, 128, 96), (33, 40, 24), (272, 64, 16)):
+        shapes = (columns,), (rows, terms), (terms, columns)
+        bias, left, right = (ternary(generator, shape, torch.float64, 0.3) for shape in shapes)
+        left[rows // 3, terms // 2] = math.nan
+        exact, is_other = torch.addmm(bias, left, right).relu(), torch.arange(rows) != rows // 3
+        for gelu in (False, True):
+            inputs = (each.to(context.device, dtype) for each in (bias, left, right))
+            case = f"{'gelu' if gelu else 'relu'} of {rows} x {terms} x {columns} and a bias"
+            with cases.offered(case):
+                actual = torch._addmm_activation(*inputs, use_gelu=gelu)
+                cases.exactly(f"{case}, where it is NaN", actual.isnan(), exact.isnan())
+                if not gelu:
+                    cases.exactly(case, actual.cpu()[is_other], exact[is_other])
+
+
 def _compare_reduced(cases: Cases, context: Context) -> None:
     """Compare float32 products for which torch may reduce the mathematics: to TF32, or on a CPU to bfloat16."""
     before = torch.get_float32_matmul_precision()
@@ -206,6 +225,7 @@ def products(context: Context, name: str) -> Measured:
             _compare_exact(plain, context, name, dtype, "")
         _compare_random(plain, context, name, dtype)
         _compare_layouts(plain, context, name, dtype)
+        _compare_activations(plain, context, name, dtype)
     judged = list(dict.fromkeys((plain, default)))
     if name == "float32":
         judged.append(Cases("the float32 matrix product of reduced precision", remedy(context)))

@@ -83,26 +83,49 @@ def compare_float8(cases: Cases, context: Context, by_row: bool) -> None:
 def compare_blocks(cases: Cases, context: Context) -> None:
     """Compare products of E4M3 numbers with a scale for each 128 of a row, as engines compute them.
 
-    The numbers are multiplied by their scales, and then in batches by ``einsum``; some GPUs have a kernel of their own.
-    Bound: gamma of the number of terms and of two products by scales.
+    The numbers are multiplied by their scales, and then in batches by ``einsum``; some GPUs have a kernel of their own,
+    also for weights with a scale for each 128 by 128. Bound: gamma of the number of terms and of two scales.
     """
     generator, device = context.generator(f"{context.seed} blocks"), context.device
-    shapes, unit = ((3, 80, 512), (3, 96, 512)), UNIT_ROUNDOFF["bfloat16"]
-    a, b = (integers(generator, shape, 2, torch.float32).to(torch.float8_e4m3fn) for shape in shapes)
-    scales = [random_scales(generator, *shape[:2], 4) for shape in shapes]
-    exact_a, exact_b = (x.double() * scale.repeat_interleave(128, -1) for x, scale in zip((a, b), scales))
-    expected, magnitudes = exact_a @ exact_b.mT, exact_a.abs() @ exact_b.abs().mT
-    bound = gamma(512 + 4, UNIT_ROUNDOFF["float32"]) * magnitudes
-    (a, scale_a), (b, scale_b) = ((x.to(device), scale.to(device)) for x, scale in zip((a, b), scales))
-    scaled_a, scaled_b = (x.float() * scale.repeat_interleave(128, -1) for x, scale in ((a, scale_a), (b, scale_b)))
-    cases.compare("blocks of 128 by einsum", torch.einsum("bmk,bnk->bmn", scaled_a, scaled_b), expected, bound)
-    if device == "cpu":
-        return
-    with cases.offered("blocks of 128"):
-        # Scales of one block lie side by side.
-        sides = scale_a[0].t().contiguous().t(), scale_b[0].t().contiguous()
-        actual = torch._scaled_mm(a[0], b[0].t(), *sides, out_dtype=torch.bfloat16)
-        cases.compare("blocks of 128", actual, expected[0], bound[0] + unit * (expected[0].abs() + bound[0]))
+    for rows, columns, side in ((80, 96, 1), (400, 384, 1), (400, 384, 128)) if device == "cuda" else ((80, 96, 1),):
+        shapes, unit = ((3, rows, 512), (3, columns, 512)), UNIT_ROUNDOFF["bfloat16"]
+        a, b = (integers(generator, shape, 2, torch.float32).to(torch.float8_e4m3fn) for shape in shapes)
+        scale_a, scale_b = random_scales(generator, 3, rows, 4), random_scales(generator, 3, columns // side, 4)
+        scales = scale_a, scale_b.repeat_interleave(side, 1)
+        exact_a, exact_b = (x.double() * scale.repeat_interleave(128, -1) for x, scale in zip((a, b), scales))
+        expected, magnitudes = exact_a @ exact_b.mT, exact_a.abs() @ exact_b.abs().mT
+        bound = gamma(512 + 4, UNIT_ROUNDOFF["float32"]) * magnitudes
+        on_device = [(x.to(device), scale.to(device)) for x, scale in zip((a, b), scales)]
+        scaled = (x.float() * scale.repeat_interleave(128, -1) for x, scale in on_device)
+        case = f"{rows} rows, blocks of 128{' by 128' if side > 1 else ''}"
+        cases.compare(f"{case}, by einsum", torch.einsum("bmk,bnk->bmn", *scaled), expected, bound)
+        if device == "cpu":
+            return
+        with cases.offered(case):
+            # Scales of one block of a row lie side by side, and those of a row of squares.
+            (a, scale_a), (b, _scales) = on_device
+            scale_b = scale_b[0].to(device).t()
+            sides = scale_a[0].t().contiguous().t(), scale_b if side > 1 else scale_b.contiguous()
+            actual = torch._scaled_mm(a[0], b[0].t(), *sides, out_dtype=torch.bfloat16)
+            cases.compare(case, actual, expected[0], bound[0] + unit * (expected[0].abs() + bound[0]))
+
+
+def _compare_groups(cases: Cases, context: Context) -> None:
+    """Compare 8-bit products of groups of rows, each with weights of its own; sums are exact, as in the others."""
+    generator, sizes = context.generator(f"{context.seed} float8 groups"), [0, 48, 16, 200, 0, 1, 71]
+    a, b = (
+        integers(generator, shape, 2, torch.float32).to(torch.float8_e4m3fn)
+        for shape in ((sum(sizes), 512), (len(sizes), 128, 512))
+    )
+    scale_a, scale_b = random_scales(generator, len(a)), random_scales(generator, len(b), 128)
+    parts = zip(a.double().split(sizes), scale_a.double().split(sizes), b.double(), scale_b.double())
+    expected = torch.cat([(x @ weights.mT) * left[:, None] * right for x, left, weights, right in parts])
+    ends, unit = torch.tensor(sizes).cumsum(0).int(), UNIT_ROUNDOFF["bfloat16"]
+    x, weights, *others = (each.to(context.device) for each in (a, b, scale_a, scale_b, ends))
+    product: t.Any = getattr(torch, "_scaled_grouped_mm", None)
+    with cases.offered("groups"):
+        actual = product(x, weights.mT, *others, out_dtype=torch.bfloat16)
+        cases.compare("groups", actual, expected, 2 * unit * expected.abs())
 
 
 def scale_offset(row: int, block: int, blocks: int) -> int:
@@ -252,4 +275,5 @@ def float8(context: Context, name: str) -> Measured:
     if by_row:
         with allow_tf32(torch.backends.cuda.matmul, False):
             compare_blocks(cases, context)
+        _compare_groups(cases, context)
     return cases.result()

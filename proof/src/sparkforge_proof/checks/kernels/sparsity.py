@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import random
+
 from ...check import SEEN, Context, Measured, Skipped, check
-from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, gamma, one_thread, torch
+from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, gamma, name_of, one_thread, torch
 
 _REMEDY = (
     "Check that libcusparseLt.so.0 is the stack's (playbooks/libraries.yml) and that no other copy comes first on the "
     "loader's path; then rebuild torch against it or use another stack."
 )
+#: The number of algorithms of cuSPARSELt among which a search chooses; on a device, there are fewer.
+ALGORITHMS = 24
 
 
 def _sparsified(values: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
@@ -32,7 +36,8 @@ def semi_structured(context: Context) -> Measured:
         raise Skipped("2:4 sparsity needs compute capability 8.0 or higher.")
     note = f"; cuSPARSELt {torch.backends.cusparselt.version()}"
     for dtype in (torch.float16, torch.bfloat16):
-        _compare_floating_point(context, cases, dtype)
+        for sizes in ((128, 256, 96), (384, 512, 160)):
+            _compare_floating_point(context, cases, dtype, *sizes)
     try:
         _compare_integers(context, cases)
     except RuntimeError as error:
@@ -42,10 +47,11 @@ def semi_structured(context: Context) -> Measured:
     return cases.result(note)
 
 
-def _compare_floating_point(context: Context, cases: Cases, dtype: torch.dtype) -> None:
-    """Compare products from both sides, with the dense matrix in both orders, and one with a bias."""
-    rows, inner, columns = 128, 256, 96
-    name = str(dtype).rpartition(".")[2]
+def _compare_floating_point(
+    context: Context, cases: Cases, dtype: torch.dtype, rows: int, inner: int, columns: int
+) -> None:
+    """Compare products with the dense matrix in both orders, one with a bias, and those by the day's algorithms."""
+    name = f"{name_of(dtype)}{f', {rows} rows' * (rows > 128)}"
     generator = context.generator(f"sparsity {name}")
     with one_thread():
         left = _sparsified(torch.randn(rows, inner, generator=generator), generator).to(dtype)
@@ -53,10 +59,10 @@ def _compare_floating_point(context: Context, cases: Cases, dtype: torch.dtype) 
         bias = torch.randn(rows, generator=generator).to(dtype)
         a, b, c = left.double(), right.double(), bias.double()
 
-        unit = UNIT_ROUNDOFF[name]
+        unit, least = UNIT_ROUNDOFF[name_of(dtype)], UNDERFLOW[name_of(dtype)]
 
         def bound(exact: torch.Tensor, size: torch.Tensor) -> torch.Tensor:
-            return (1 + unit) * gamma(inner // 2 + 2, 2.0**-23) * size + unit * exact.abs() + UNDERFLOW[name]
+            return (1 + unit) * gamma(inner // 2 + 2, 2.0**-23) * size + unit * exact.abs() + least
 
         exact, size = a @ b, a.abs() @ b.abs()
         allowed = bound(exact, size)
@@ -73,6 +79,11 @@ def _compare_floating_point(context: Context, cases: Cases, dtype: torch.dtype) 
     cases.compare(name, plain, exact, allowed)
     cases.compare(f"{name}, dense by columns", by_columns, exact, allowed)
     cases.compare(f"{name}, as a linear layer has it", linear, with_bias, allowed_with_bias)
+    drawing = random.Random(f"{context.seed} {name}")  # noqa: S311 - the choice need not be secret
+    for algorithm in drawing.sample(range(1, ALGORITHMS), 6):
+        with cases.offered(f"algorithm {algorithm}"):
+            chosen = torch._cslt_sparse_mm(packed, column_major, alg_id=algorithm)
+            cases.compare(f"{name}, algorithm {algorithm}", chosen, exact, allowed)
 
 
 def _compare_integers(context: Context, cases: Cases) -> None:

@@ -20,7 +20,7 @@ TENSOR_CORE = 2.0**-23
 #: according to the technical report of DeepSeek-V3, section 3.3.2.
 TENSOR_CORE_FP8 = 2.0**-13
 
-_WRONG = (
+WRONG = (
     "Do not use this Triton with this torch: install the stack's version, or build it from the commit that torch pins "
     "(role triton), and check that TRITON_PTXAS_PATH and TRITON_PTXAS_BLACKWELL_PATH point to no other ptxas."
 )
@@ -40,7 +40,7 @@ def target_of(compiled: t.Any) -> str:
     return directive.group(1) if directive else ""
 
 
-def _result(cases: Cases, compiled: t.Sequence[t.Any], note: str = "") -> Measured:
+def result_of(cases: Cases, compiled: t.Sequence[t.Any], note: str = "") -> Measured:
     targets = sorted({target_of(kernel) for kernel in compiled} - {""})
     return cases.result((f", compiled for {' and '.join(targets)}" if targets else "") + note)
 
@@ -77,7 +77,7 @@ def dot(context: Context) -> Measured:
     ``input_precision="ieee"``, float32 multiplies and adds in float32, whose gamma(k, u) is smaller.
     """
     kernel = _kernels()
-    cases = Cases("Triton's matrix product", _WRONG)
+    cases = Cases("Triton's matrix product", WRONG)
     formats = [
         ("bfloat16", TENSOR_CORE, False),
         ("bfloat16", TENSOR_CORE, True),
@@ -105,7 +105,7 @@ def dot(context: Context) -> Measured:
         launched.append(kernel["dot"][grid](left, right, target, *sizes, **tiles))
         bound = gamma(1.25 * inner + 2, unit) * (a.double().abs() @ b.double().abs())
         cases.compare(case, target, a.double() @ b.double(), bound)
-    return _result(cases, launched, without)
+    return result_of(cases, launched, without)
 
 
 #: The values of each axis of ``triton.recurrence``, the compilations in a default and in a full run, and the numbers of
@@ -126,7 +126,7 @@ def recurrence(context: Context) -> Measured:
     format too. So each launch must return exactly the reference.
     """
     subject, refused = "what a loop in Triton carries", 0
-    cases, known = Cases(subject, _WRONG), Cases(subject, _WRONG)
+    cases, known = Cases(subject, WRONG), Cases(subject, WRONG)
     kernel, launched = _kernels()["recurrence"], list[t.Any]()
     capability, release = torch.cuda.get_device_capability(), versions.numbers(installed().__version__)
     choice = random.Random(str(context.seed))  # noqa: S311 - the choice need not be secret
@@ -142,7 +142,7 @@ def recurrence(context: Context) -> Measured:
             if type(error).__name__ != "OutOfResources":
                 raise
             refused += 1
-    result = _result(cases, launched, f"; {refused} too large for the device")
+    result = result_of(cases, launched, f"; {refused} too large for the device")
     cause = "Triton multiplies tiles of 64 by 32 numbers in 16 bits wrongly, as is known of 3.6 on 9.0"
     known.warn(result, cause, "Use Triton 3.8 or newer, which comes with torch 2.14.")
     return result

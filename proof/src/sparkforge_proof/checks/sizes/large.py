@@ -327,8 +327,7 @@ def _compare_row(cases: Cases, context: Context, form: str, dtype: torch.dtype) 
     cases.exactly(f"where the three largest are, {form}", top[1], positions)
     cases.exactly(f"where the largest is, {form}", on_device.argmax(-1), positions[:, 0])
     cases.exactly(f"sorted, {form}", on_device.sort(-1)[0][:, [0, -3, -2, -1]], row.sort(-1)[0][:, [0, -3, -2, -1]])
-    if dtype is torch.float32:
-        cases.exactly("running sum", on_device.cumsum(-1), row.cumsum(-1))
+    _compare_running(cases, form, row, on_device)
     cases.exactly(f"sum, {form}", on_device.sum(-1, dtype=torch.float32), row.sum(-1))
     table = integers(context, "table", (VOCABULARY, 16))
     tokens = positions.flatten()
@@ -342,6 +341,22 @@ def _compare_row(cases: Cases, context: Context, form: str, dtype: torch.dtype) 
     states = integers(context, "states", (7, 16))
     product = f.linear(states.to(context.device, dtype), weight.detach())
     cases.exactly(f"projection, {form}", product, states @ table.t())
+
+
+def _compare_running(cases: Cases, form: str, rows: torch.Tensor, on_device: torch.Tensor) -> None:
+    """Compare scans of several tiles: of rows, and of a single one, for which torch calls another library on a GPU."""
+    signs = torch.where(rows[0] < 0, -1.0, 1.0)
+    cases.exactly(f"running product, {form}", signs.to(on_device).cumprod(0), signs.cumprod(0))
+    cases.exactly(f"running maximum, {form}", on_device[0].cummax(0)[0], rows[0].cummax(0)[0])
+    if form == "float32":
+        for each, exact in ((on_device, rows), (on_device[0], rows[0])):
+            cases.exactly("running sum", each.cumsum(-1), exact.cumsum(-1))
+        # The largest of these logarithms is that of 64, which was added up in 63 steps.
+        zeros = torch.full((VOCABULARY,), -math.inf)
+        zeros[torch.linspace(0, VOCABULARY - 2, 64).long()] = 0.0
+        expected = (zeros == 0).cumsum(0).double().log()
+        bound = 64 * 8 * UNIT_ROUNDOFF[form] * (expected + 1)
+        cases.compare("running logsumexp", zeros.to(on_device).logcumsumexp(0), expected, bound)
 
 
 @check("sizes.sums", devices=("cuda", "cpu"), measured=SEEN_ARM_GRID)
