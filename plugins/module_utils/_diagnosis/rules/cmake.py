@@ -107,12 +107,13 @@ keys =
     Failed to detect a default CUDA architecture
 pattern =
     (?P<why>Failed to find a working CUDA architecture)
+    (?P<why3>Failed to detect a default CUDA architecture)\.(?!\s+Compiler output)
     (?P<why2>Failed to detect a default CUDA architecture)\.\s+Compiler output:\s+(?!Call
     + Stack)(?P<message>\S[^\n]{3,200})
 cause = CMake compiles an empty CUDA program to learn nvcc's architectures, and that fails[: {message}].
-remedy = Name your own (-DCMAKE_CUDA_ARCHITECTURES=121), the nvcc of CUDA 13 (-DCMAKE_CUDA_COMPILER=
-    /usr/local/cuda/bin/nvcc) and a host compiler that it supports (CUDAHOSTCXX=g++-13), in an empty directory; nvcc by
-    hand on an empty .cu file says what it lacks.
+remedy = Name your own (-DCMAKE_CUDA_ARCHITECTURES=121), the nvcc of CUDA 13
+    (-DCMAKE_CUDA_COMPILER=/usr/local/cuda/bin/nvcc) and a host compiler that it supports (CUDAHOSTCXX=g++-13), in an
+    empty directory; nvcc by hand on an empty .cu file says what it lacks.
 source = eth-sri/eran#112
 
 [nvcc-missing]

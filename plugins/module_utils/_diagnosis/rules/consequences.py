@@ -1450,16 +1450,41 @@ source = withcatai/node-llama-cpp#560
 keys =
     Server Error:
     Client Error:
+    status code 4
+    status code 5
+    status code: 4
+    status code: 5
+    HTTP status: 4
+    HTTP status: 5
+    HTTP status 4
+    HTTP status 5
+    with status 4
+    with status 5
+    HTTP/1.1 4
+    HTTP/1.1 5
+    kind: Status(
+    : 401 Unauthorized
+    : 403 Forbidden
+    : 404 Not Found
+    : 429 Too Many
+    : 500 Internal
+    : 502 Bad Gateway
+    : 503 Service
+    : 504 Gateway
 pattern =
     (?P<status1>4\d\d) Client Error: (?P<why1>[^\n]{3,80}?) for url
     (?P<status2>5\d\d) Server Error: (?P<why2>[^\n]{3,80}?) for url
+    (?:[Ee]rror|[Ff]ail|[Rr]eceived)[^\n]{0,200}?(?:[Ss]tatus(?: code)?:?|HTTP(?:/[\d.]+)?(?: status(?: code)?)?:?)
+    + (?P<status3>[45]\d\d)\b(?: (?P<why3>[A-Z][A-Za-z]+(?: [A-Z][A-Za-z]+){0,3}))?
+    Error[^\n]{0,20}\bkind: Status\((?P<status4>[45]\d\d)
+    (?:Error|error)\b[^\n]*?https?://\S+?: (?P<status5>[45]\d\d) (?P<why5>[A-Z][A-Za-z ]{3,40})
 values =
     advice of status: 404|410 => Correct the address: the file has another name or release, or none for this machine
     advice of status: 401|403|407 => Log in, accept the licence, or give a token; a proxy may refuse it, too
     advice of status: 4(?:08|29) => Wait, or use a mirror: the server limits each address
     advice of status: 4 => Compare the request with the server's documentation (its length, fields and method)
     advice of status: . => Try later: the server itself, or one behind it, failed
-cause = A server answers a request with {status}: {why}.
+cause = A server answers a request with {status}[: {why}].
 remedy = {advice}.
 
 [errno]

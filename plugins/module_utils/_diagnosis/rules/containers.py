@@ -335,18 +335,21 @@ keys =
     Exec format error
     was pulled with platform
     image targets '
+    Invalid ELF image for this architecture
 pattern =
     exec user process caused:? '?exec (format) error
     image's platform \((?P<image>\S+)\) does not match the detected host platform \((?P<host>[^)\n]+)\)
     image platform \((?P<image3>[^)\n]+)\) does not match the expected platform \((?P<host3>[^)\n]+)\)
     image targets '(?P<image4>\w+)', cannot run on '(?P<host4>\w+)'
     exec container process '\S+': Exec format error
+    (?P<emulated>qemu)[\w. -]*: \S+: Invalid ELF image for this architecture
     (?:exec \S+|exec user process caused): exec format error(?:(?s:.{0,1500}?)Base image (?P<name>\S+) was pulled with
     + platform '(?P<image2>[^'\n]+)', expected '(?P<host2>[^'\n]+)')?
 values =
     need of host: (?:linux/)?(?:amd64|x86_64) => linux/amd64
     need of host: (?:) => linux/arm64
-cause = The image[ {name}] is for another processor[, {image},] than this host's[, {host}].
+cause = The image[ {name}] is for another processor[, {image},] than this host's[, {host}][ ({emulated}, which should
+    emulate it, is for a third)].
 remedy = Use an image or a tag that has {need} (docker manifest inspect lists its platforms), or build it here; an
     entry point that is a script must begin with #!/bin/sh.
 source = docker/for-linux#105

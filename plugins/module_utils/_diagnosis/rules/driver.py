@@ -224,11 +224,13 @@ remedy = {advice}.
 source = https://github.com/dkms-project/dkms/blob/main/dkms.in
 
 [driver-object-failed]
-keys = /var/lib/dkms/nvidia/
-pattern = \*\*\* \[[^\]\n]*?: /var/lib/dkms/nvidia/([\d.]+)/build/nvidia/\S+\.o\] Error
+keys = /var/lib/dkms/
+pattern = \*\*\* \[[^\]\n]*?: /var/lib/dkms/(?P<module>[^/\s]+)/(?P<version>[^/\s]+)/build(?:/\S+\.o)?\] Error
 uncertain = yes
-cause = The NVIDIA driver {found} does not compile for this kernel: mostly it is older than the kernel.
-remedy = Read the first error of its make.log (in /var/lib/dkms/nvidia/{found}/build); install a driver release that
+values =
+    name of module: nvidia$ => NVIDIA driver's
+cause = The [{name} ]module {module} {version} does not compile for this kernel: mostly it is older than the kernel.
+remedy = Read the first error of its make.log (in /var/lib/dkms/{module}/{version}/build); install a release that
     supports this kernel, or boot the kernel that this one supports.
 source = linux-surface/linux-surface#573
 

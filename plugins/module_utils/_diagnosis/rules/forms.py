@@ -278,8 +278,11 @@ pattern =
     + )?(?:[Ss]upported|[Vv]alid|[Aa]vailable|[Aa]llowed|[Kk]nown|[Pp]ossible)[\w -]{0,30}?(?::| are| is)|[Mm]ust be
     + (?:one of|in|either)|[Ss]hould be (?:one of|in|either)|[Cc]hoose (?:from|one of)|[Ee]xpected(?: one of)?:?)
     + (?P<choices2>[^\n]{3,300}?)\)?\.?(?: \[type=[^\n]*)?$
+    \A(?:\W*(?:\w+\.)*\w*(?:Error|Exception|error):) Only (?P<choices3>[{\[(]?'[^\n]{2,200}?)
+    + (?P<setting3>[a-z][\w -]{2,40}?) (?:is|are) (?:supported|allowed|available|valid)[^\n]*?[.,;] (?:[Bb]ut
+    + )?(?:[Gg]ot|found) (?:\w+=)?'?(?P<value3>[\w.-]{0,60}\w)'?\.?$
 unless = ('\w+')[^\n]*\bgot \1
-cause = The program does not know this value of {setting}[: {value}].
+cause = The program does not take this value of {setting}[: {value}].
 remedy = Choose one of those that it names: {choices}; for another one take a release of the program that has it.
 
 [machine-not-known]
@@ -769,7 +772,9 @@ pattern =
     (?:Client|Server) error '(?P<status3>[45]\d\d) (?P<why3>[^\n]{1,200})
     (?:ClientResponseError|Ollama): (?P<status4>[45]\d\d), (?P<why4>[^\n]{1,200})
     ResponseError: (?P<why5>[^\n]{1,200}?) \(status code: (?P<status5>[45]\d\d)
-unless = huggingface\.co|hf\.co|pypi\.org|github|nvidia\.com
+unless =
+    huggingface\.co|hf\.co|pypi\.org|github|nvidia\.com
+    for url:? '?https?://(?:[\w-]+\.)+[a-z]{2,}/(?!\S*(?:v1|api)/)
 values =
     advice of why: .*(?:[Ll]oading model|unavailable_error) => Wait until the model is loaded (until /health answers
     + with 200)

@@ -109,6 +109,8 @@ values =
     + => The line is in the system's headers (glibc's or GCC's), and nvcc cannot read them: it is older than they are.
     + Use a newer CUDA (13, with /usr/local/cuda/bin first on PATH), or an older host compiler (nvcc -ccbin g++-12,
     + CUDAHOSTCXX)
+    advice of found: .*error: #error => The source's author refuses this case: take a release of it for this processor,
+    + compiler or CUDA, or the option that the message names
     advice of found: . => Look the line up in the project's issues: mostly the compiler, CUDA or Python is newer
     + than the source supports, or a patch broke it; use the versions that the source's release names (those of the
     + stack)

@@ -390,8 +390,12 @@ remedy = Load a part with its own loader (Load Diffusion Model, VAE, LoRA), upda
     with its source's.
 
 [sageattention-too-old]
-keys = sageattention is not new enough
-pattern = (sageattention is not new enough version)
+keys =
+    sageattention is not new enough
+    from 'sageattention'
+pattern =
+    (sageattention is not new enough version)
+    cannot import name '(sageattn_\w+)' from 'sageattention'
 cause = A node needs SageAttention 2, and the package index has only 1.0.6 ({found}); or its architecture was not found.
 remedy = Build SageAttention 2.2 from its source for this GPU (pip install --no-build-isolation, with
     TORCH_CUDA_ARCH_LIST=12.0), or do without that node.

@@ -128,7 +128,9 @@ keys =
 pattern =
     unable to resolve host address '([^'\n]+)'
     (?:ping: |addresses of \()([\w.-]+)[:,] [^\n]*(?:name resolution|service not known)
-    (?:ENOTFOUND|EAI_AGAIN) ([\w-]+\.[\w.-]+)
+    (?:ENOTFOUND|EAI_AGAIN) ([\w-]+(?:\.[\w.-]+)?)
+    Cannot connect to host ([\w.-]+):\d+ [^\n]*(?:name resolution|service not known)
+    host='([\w.-]+)', port=\d+\)[^\n]*(?:name resolution|service not known)
     Couldn't resolve host name
     lookup (\S+?)(?: on \S+)?: server misbehaving
     lookup (\S+?)(?: on \S+)?: (?:read udp [^\n]*: )?i/o timeout
@@ -144,8 +146,9 @@ unless =
     Retry scheduled
     WARNING: Attempting to resume
 values =
-    advice of found: (?!Name|Temporary)[\w-]+$ => A name without a dot is one of your own network: put its address into
-    + /etc/hosts of this host (and of the container), or use NAME.local where Avahi runs on both
+    advice of found: (?!Name|Temporary)[\w-]+$ => A name without a dot is one of your own network: if it is a container
+    + or service of compose, see that it runs (docker ps -a) and is in the same Docker network; of a host put the
+    + address into /etc/hosts (of the container, too), or use NAME.local where Avahi runs on both
     advice of found: . => Check the network (resolvectl query NAME), the proxy (role network_access) and the name;
     + without a network, use a mirror or local archives
 cause = A server's name cannot be resolved here: {found}.
@@ -186,7 +189,7 @@ keys =
     ERROR 401: Unauthorized
     ERROR 503: Service Unavailable
 pattern =
-    ^ERROR (?P<status3>[45]\d\d): \w
+    ^(?:ERROR )?(?P<status3>[45]\d\d): [A-Z]\w
     curl: \(22\) The requested URL returned error: (?P<status1>[45]\d\d)
     awaiting response\.\.\. (?P<status2>[45]\d\d)
 unless = [Ww]ill retry
