@@ -36,7 +36,7 @@ _SHIP = r"(?:rank|default|local_rank|worker|tp|pp|dp)"
 #: The elements that can start a prefix.
 _HEAD = (
     r"(?P<host1>[\w.-]+):\d+:\d+ \[\d+\]",
-    rf"{_MONTH}{_TIME} (?:(?:{_LEVELS})|(?P<host2>[\w.-]+)) (?:[\w./@\\-]+\[\d+\]|[\w.@-][\w./@\\-]*):(?!\d)",
+    rf"{_MONTH}{_TIME} (?:(?:{_LEVELS})|(?P<host2>[\w.-]+)) (?:[\w./@\\-]+\[\d+\]|(?!\d+:)[\w.@-][\w./@\\-]*):(?!\d)",
     r"\[ *[+]?\d+\.\d{3,}\](?: \[ *[A-Z]?\d+\])?",
     rf"\[(?:(?:[^\W\d_]{{2,4}}\.? )?{_MONTH}{_CLOCK}|{_TIME})[^\]\n]{{0,24}}\]",
     rf"(?:\[?[EF]\d{{3,4}}|[WI]\d{{4}}) {_CLOCK} +(?:\d+ )?[\w./-]+:\d+\]",
