@@ -695,6 +695,34 @@ for wrong in (False, True):
     assert printed(healthy, program) == ["0 0 0", "1 1 1"]
 
 
+def test_scan_that_loses_its_carry_when_it_is_compiled_fails(healthy: Environment) -> None:
+    """A compiler that runs the program itself, with a mode that changes long scans, stands in for torch's."""
+    program = """
+from sparkforge_proof.checks.survey import compiled
+
+class Wrong(torch.overrides.TorchFunctionMode):
+    def __torch_function__(self, function, kinds, arguments=(), options={}):
+        result = function(*arguments, **options)
+        if function is torch.Tensor.cumsum and arguments[0].shape[arguments[1]] > 64:
+            result.narrow(arguments[1], 64, 1).zero_()
+        return result
+
+def compile(graph, **options):
+    def call(inputs):
+        with Wrong():
+            return graph(inputs)
+    return call
+
+torch.compile = compile
+try:
+    compiled.compiled_panels(Context("cpu", limits={**settings.LIMITS, "seed": 2}), "replays")
+except check.Failed as error:
+    print(error.cause)
+"""
+    cause = " ".join(printed(healthy, program))
+    assert "cumsum" in cause and "unflatten" not in cause
+
+
 def test_equal_results_of_attention_are_rounded_in_one_direction(healthy: Environment) -> None:
     """With heads of one number, an H200 was off by 1.08 old bounds; here rounding alone is off by 1.05 of them."""
     program = """

@@ -122,7 +122,8 @@ OFF: dict[str, tuple[dict[str, Any], str, bool]] = {
 }
 #: Checks whose results are exact or do not depend on which kernel is chosen.
 EXACT = (
-    "matmul.", "attention.", "movement.", "formats.conversions", "formats.integers", "chance.", "triton.operations"
+    "matmul.", "attention.", "movement.", "formats.conversions", "formats.integers", "chance.", "triton.operations",
+    "compilation.replays",
 )  # fmt: skip
 
 

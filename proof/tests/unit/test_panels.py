@@ -20,7 +20,7 @@ def test_each_table_has_its_turn_in_each_format_and_direction() -> None:
     runs = {
         (name, kind.forms[turn % len(kind.forms)], turn // 2 % 2)
         for seed in range(20261129, 20261129 + 7 * 3 * 2 * 2 * 5)
-        for part in ("panels", "compositions")
+        for part in ("panels", *panels.DAILY)
         for name, turn in panels.of_day(seed, False, part)
         for kind in [panels.PANELS[name]]
     }
@@ -30,14 +30,14 @@ def test_each_table_has_its_turn_in_each_format_and_direction() -> None:
 def test_default_run_compiles_two_tables_and_all_in_three_weeks() -> None:
     days = [{name for name, _turn in panels.of_day(seed, False)} for seed in range(20261129, 20261129 + 21)]
     assert {len(day) for day in days} == {2} and days[0] == {"functions", "copies"}
-    assert set().union(*days) == set(panels.PANELS) - {"compositions"}
+    assert set().union(*days) == set(panels.PANELS) - {*panels.DAILY}
     assert panels.of_day(5, False, "compositions") == [("compositions", 5)]
 
 
 def test_full_run_compiles_each_table_in_each_format() -> None:
     compiled = {
         (name, panels.PANELS[name].forms[turn % len(panels.PANELS[name].forms)])
-        for part in ("panels", "compositions")
+        for part in ("panels", *panels.DAILY)
         for name, turn in panels.of_day(3, True, part)
     }
     assert compiled == {(name, form) for name, kind in panels.PANELS.items() for form in kind.forms}

@@ -19,6 +19,8 @@ from .rounding import Computed, compute, leaves, one_line, spacing, tensors, ups
 
 #: The most operations in one kernel. ptxas took more than five minutes for one that sorted and scanned many times.
 FUSED = 8
+#: The calls of a CUDA graph, of which the first is eager and the second is captured.
+REPLAYS = 4
 _REMEDY = (
     "If only calls marked as compiled are named, do not compile such code (TORCH_COMPILE_DISABLE=1), or use another "
     "torch: its code generator is wrong, or the compiler behind it (g++ or Triton); --seed draws the program again."
@@ -41,7 +43,8 @@ def _compare(outcome: Survey, rounds: t.Sequence[t.Sequence[Call]], dynamic: boo
         return [operator(first, *args, **keywords) for operator, (first, args, keywords) in zip(operators, inputs)]
 
     try:
-        compiled = torch.compile(graph, fullgraph=True, dynamic=dynamic, options={"max_fusion_size": FUSED})
+        options = {"max_fusion_size": FUSED, "triton.cudagraphs": len(rounds) > 2}
+        compiled = torch.compile(graph, fullgraph=True, dynamic=dynamic, options=options)
         made = [_computed(compiled, group) for group in rounds]
     except torch.OutOfMemoryError:
         raise
@@ -88,7 +91,10 @@ def _computed(compiled: t.Callable[..., t.Any], group: t.Sequence[Call]) -> list
         inputs += mine if differentiable else []
         outputs += differentiable
         upstream += factors
-        made.append(Computed([result.detach() for result in results], list(mine if differentiable else []), scale))
+        # The next replay of a graph writes into the same memory.
+        made.append(
+            Computed([result.detach().clone() for result in results], list(mine if differentiable else []), scale)
+        )
     if outputs:
         gradients = iter(torch.autograd.grad(outputs, inputs, upstream, allow_unused=True))
         for computed in made:
@@ -112,18 +118,20 @@ def _call(context: Context, program: panels.Program, form: str, inputs: t.Any) -
 
 @check("compilation.panels", devices=("cuda", "cpu"), seconds=300, steps=True, measured=(*H200S, X86_CPU_GRID))
 @check("compilation.compositions", devices=("cuda", "cpu"), seconds=300, steps=True, measured=H200S_COMPOSED)
+@check("compilation.replays", seconds=300, steps=True, factor=1)
 def compiled_panels(context: Context, part: str) -> Measured:
     """Compare the programs of ``panels``, or those that the seed composes, in compiled graphs, and eagerly afterwards.
 
     A run compiles two tables, in other formats, shapes or directions each week, and every seventh of them for any
-    shape. ``--full`` compiles each table in each of its formats.
+    shape. ``--full`` compiles each table in each of its formats. A table of whole numbers, whose results are exact, is
+    compiled daily, and a CUDA graph replays it with other numbers.
     """
     outcome, allowed = Survey(), dict[str, tuple[float, float]]()
     on_cpu, has_equal_numbers = context.device == "cpu", False
     with all_operators.survey_settings(context.device), clean_compiler(context) as graphs:
         for name, turn in panels.of_day(context.seed, context.full, part):
             kind = panels.PANELS[name]
-            form, dynamic = kind.forms[turn % len(kind.forms)], turn % len(panels.TURNS) == 0
+            form, dynamic = kind.forms[turn % len(kind.forms)], turn % len(panels.TURNS) == 0 and name != "replays"
             gradients = bool(turn // 2 % 2) and not kind.exact and not kind.changes
             # On a CPU, torch 2.13 computes wrong gradients of pictures that are fused with others.
             gradients = gradients and not (on_cpu and kind.shapes is panels.IMAGES)
@@ -131,16 +139,16 @@ def compiled_panels(context: Context, part: str) -> Measured:
             if step in context.passed_over:
                 continue
             context.step(step)
-            rounds: list[list[Call]] = [[], []] if dynamic else [[]]
-            for second, group in enumerate(rounds):
-                inputs = panels.sample(kind, form, context.device, f"{turn} {name}", bool(second))
+            rounds: list[list[Call]] = [[] for _call in range(REPLAYS if name == "replays" else 1 + dynamic)]
+            for number, group in enumerate(rounds):
+                inputs = panels.sample(kind, form, context.device, f"{turn} {name}", number)
                 if not gradients:
                     inputs = calls.without_gradients(inputs)
                 programs = panels.programs(name, form, turn, gradients, on_cpu)
                 # Code for any shape takes twice as long to generate, and more if shapes change within a program.
                 share = 2 if kind.table else 4
                 programs = programs[turn % share :: share] if dynamic and len(programs) > 1 else programs
-                if kind.table and kind.forms is not panels.WHOLE and not dynamic and not has_equal_numbers:
+                if part == "panels" and kind.forms is not panels.WHOLE and not dynamic and not has_equal_numbers:
                     programs, has_equal_numbers = [*programs, panels.of_equal_numbers(context.seed, on_cpu)], True
                 # All programs read the same tensors, so that the compiler fuses them.
                 group += [_call(context, program, form, inputs) for program in programs]

@@ -35,6 +35,7 @@ ROWS = ((5, 37), (17, 66), (3, 1030), (33, 19), (9, 129), (4, 257), (65, 16))
 LONG = ((5, 40_003), (67, 1031), (40_003, 5), (300, 301))
 MATRICES = ((37, 16), (66, 64), (19, 40))
 IMAGES = ((2, 4, 9, 11), (3, 4, 12, 13), (1, 4, 17, 8), (5, 4, 10, 33))
+SCANNED = ((200, 301), (301, 140), (130, 1030))
 #: The formats of integers.
 WHOLE = ("int32", "int64", "int8", "int16", "uint8")
 #: The number of expressions that a program's name lists.
@@ -76,7 +77,10 @@ PANELS = {
     "pools": Panel(TABLES["pools"], IMAGES, exact=True, forms=FORMS[:2]),
     # A run's own; see :mod:`compositions`.
     "compositions": Panel(""),
+    "replays": Panel(TABLES["replays"], SCANNED, exact=True, forms=FORMS[:1]),
 }
+#: The panels that each run compiles, in checks of their own.
+DAILY = "compositions", "replays"
 #: Rows of panels. A default run compiles a table of two of these rows, other ones each day; a full run compiles all
 #: tables. On an H200, a table took about 30 core-seconds.
 TURNS = (
@@ -113,12 +117,12 @@ def of_equal_numbers(seed: int, on_cpu: bool) -> Program:
 def of_day(seed: int, full: bool, part: str = "panels") -> list[tuple[str, int]]:
     """Return the names of the panels of a run, each with a number that selects its format, shape and direction.
 
-    :param part: ``compositions``, or ``panels`` for all others.
+    :param part: one of ``DAILY``, or ``panels`` for all others.
     """
-    names = [name for name in PANELS if (name == "compositions") == (part == "compositions")]
+    names = [part] if part in DAILY else [name for name in PANELS if name not in DAILY]
     if full:
         return [(name, seed + form) for name in names for form in range(len(PANELS[name].forms))]
-    if part == "compositions":
+    if part in DAILY:
         return [(part, seed)]
     week, rows = seed // len(TURNS), [(2 * seed + number) % len(TURNS) for number in range(2)]
     return [(TURNS[row][week % len(TURNS[row])], week // len(TURNS[row]) + row) for row in rows]
@@ -169,11 +173,15 @@ def bounds(kind: Panel, form: str) -> tuple[float, float]:
     return 4.0, 16.0
 
 
-def sample(kind: Panel, form: str, device: str, seed: str, second: bool) -> t.Any:
-    """Return inputs of a panel's programs in a format, like those of the catalogue, in one of two shapes."""
-    generator = torch.Generator().manual_seed(seed_of(f"{seed} {second}"))
+def sample(kind: Panel, form: str, device: str, seed: str, number: int) -> t.Any:
+    """Return inputs of a panel's programs in a format, like those of the catalogue; each number has other inputs.
+
+    They have another shape, too, unless the programs are replayed.
+    """
+    is_replayed = kind is PANELS["replays"]
+    generator = torch.Generator().manual_seed(seed_of(f"{seed} {number if is_replayed else bool(number)}"))
     shapes = kind.shapes
-    shape = shapes[(seed_of(seed) + second) % len(shapes)]
+    shape = shapes[(seed_of(seed) + number * (not is_replayed)) % len(shapes)]
     x, y = (torch.randn(shape, generator=generator, dtype=torch.float64) for _number in range(2))
     if kind.forms is WHOLE:
         limits = torch.iinfo(getattr(torch, form))
@@ -183,6 +191,8 @@ def sample(kind: Panel, form: str, device: str, seed: str, second: bool) -> t.An
         )
         x.view(-1)[:4] = torch.tensor([limits.min, limits.max, limits.max // 2, 0])
     dtype = getattr(torch, form)
+    if is_replayed:
+        x, y = (torch.randint(-4, 5, shape, generator=generator).double() for _number in range(2))
     if kind is PANELS["folds"]:
         # Whole numbers and halves, their neighbours in the format, and numbers that are not finite.
         x = torch.randint(-8, 9, shape, generator=generator) / 2.0
