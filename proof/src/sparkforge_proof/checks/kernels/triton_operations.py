@@ -16,9 +16,10 @@ from ..bounds import Cases, torch
 from .triton_kernels import WRONG, installed, result_of
 
 #: The programs by table, each the statements of its kernel and its result in torch.
+TABLES = resources.tables("checks/kernels/triton.txt")
 PROGRAMS = {
-    table: [line.split(" :: ") for line in lines.strip().splitlines()]
-    for table, lines in resources.tables("checks/kernels/triton.txt").items()
+    table: [line.split(" :: ") for line in TABLES[table].strip().splitlines()]
+    for table in ("blocks", "wide blocks", "products")
 }
 #: By table, what is drawn for a launch: rows, columns, warps, steps, and the range of numbers.
 SHAPES: dict[str, tuple[tuple[t.Any, ...], ...]] = {
@@ -28,36 +29,6 @@ SHAPES: dict[str, tuple[tuple[t.Any, ...], ...]] = {
 }  # fmt: skip
 #: The number of blocks, and of launches of each program in a full proof.
 BLOCKS, DRAWN_IN_FULL = 40, 8
-_HEADER = """import triton
-import triton.language as tl
-
-
-@triton.jit
-def affine(a, b, c, d):
-    return a * c, b * c + d
-
-
-@triton.jit
-def largest(a, b):
-    return tl.maximum(a, b)
-
-
-@triton.jit
-def plus(a, b):
-    return a + b
-"""
-_KERNEL = """
-
-@triton.jit
-def kernel_{number}(X, Y, Z, steps, R: tl.constexpr, C: tl.constexpr, N: tl.constexpr):
-    j = tl.arange(0, R)[:, None] * C + tl.arange(0, C)[None, :]
-    X += tl.program_id(0) * R * C
-    Y += tl.program_id(0) * R * C
-    Z += tl.program_id(0) * N
-    x = tl.load(X + j)
-    y = tl.load(Y + j)
-    {statements}
-"""
 
 
 class Launch(t.NamedTuple):
@@ -74,10 +45,10 @@ class Launch(t.NamedTuple):
 
 def source() -> str:
     """Return the source of all kernels, in the order of their programs."""
-    kernels = [_HEADER]
+    kernels = [TABLES["functions"]]
     for number, (text, _result) in enumerate(program for table in PROGRAMS.values() for program in table):
         stored = text + "; tl.store(Z + tl.arange(0, N), tl.reshape(z, (N,)))" * ("z = " in text)
-        kernels.append(_KERNEL.format(number=number, statements=re.sub("; ", "\n    ", stored)))
+        kernels.append(TABLES["kernel"].format(number=number, statements=re.sub("; ", "\n    ", stored)))
     return "".join(kernels)
 
 

@@ -9,6 +9,7 @@ import sys
 import typing as t
 
 from ... import resources
+from ..._shared.module_utils._core import versions
 from . import variants
 
 #: The bound for results and gradients of operators that are not in the table.
@@ -33,7 +34,7 @@ def _left_out() -> dict[str, str]:
 def _calibrated() -> dict[tuple[str, str], tuple[float, float]]:
     """Return the bounds for results and gradients, by operator or module and format."""
     bounds = {}
-    for line in _TABLES["bounds"].splitlines():
+    for line in _TABLES["bounds"].strip().splitlines():
         *names, form, result, gradient = line.split()
         bounds.update({(name, form): (float(result), float(gradient)) for name in names})
     return bounds
@@ -73,74 +74,15 @@ def bounds(name: str, form: str) -> tuple[float, float]:
     return result, gradient
 
 
-#: Known defects in torch itself, by device (or machine, for its CPU, or architecture, of a GPU) and call, which may
-#: have a format; they warn.
-KNOWN_DEFECTS = {
-    ("cuda", r"bfloat16: fft\.i?[rh]?fft[2n]?, .*drawn.*"): (
-        "some of a power of two along a dimension that is not the last are off by more than the largest result;"
-        " bfloat16 came with pytorch#180890 (seen with 2.14.1 on 9.0)"
-    ),
-    ("cuda", r"nn\.functional\.avg_pool[12]d, transposed(, .*)?, backward"): (
-        "of inputs whose channels are last, with padding, until pytorch#188345 (2026-07)"
-    ),
-    ("cpu", r"m?sort, (.*, )?(long|batch|drawn), out=.*"): (
-        "integers are written beside the strided elements, since pytorch#100081 (seen with 2.13)"
-    ),
-    ("cpu", r"whole numbers \d+ in u?int8 \(.*a(min|max).*\), compiled"): (
-        "compiled code returns 0 for the minimum of a row, pytorch#191499 (seen with 2.13 to 2.15)"
-    ),
-    ("x86_64", r"bfloat16: nn\.functional\.conv(_transpose)?2d, transposed, drawn, (.*, )?backward"): (
-        "oneDNN with AVX-512 returns memory that nobody has set for weights of dilated groups whose channels are last"
-        " and not a multiple of 16 (seen with 2.6 to 2.15)"
-    ),
-    (
-        "amx_bf16",
-        r"(bfloat16: nn\.functional\.conv[123]d, (.*, )?drawn|nn\.functional\.conv[123]d, .*autocast)(, .*)?",
-    ): (
-        "with a stride and a result one element wide, memory that nobody has set is returned (pytorch#169688, seen with"
-        " 2.11 and 2.14)"
-    ),
-    ("cpu", r"special\.\w*(chebyshev|laguerre|legendre)_polynomial_\w+, (.*, )?(negative )?NaN(, .*)?"): (
-        "memory that nobody has set is returned, until pytorch#187762 and #188027 (2026-06)"
-    ),
-    (
-        "cpu",
-        r".*(batch_norm\w*|instance_norm|layer_norm|det|solve(_ex)?|tensorsolve|householder_product|cumprod"
-        r"|cholesky_(inverse|solve)), (forward twice|reverse over forward)",
-    ): "a rule for derivatives lacks a term, pytorch#198017",
-    ("cpu cuda", r"compositions \d+ in \w+ \((flip|roll) > copy_\), compiled"): (
-        "compiled code writes to an argument before it has read all of what it copies from there, pytorch#198270 (seen"
-        " with 2.10 to 2.13)"
-    ),
-    # Triton 3.6 to 3.9 has ptxas 12.8 or 12.9 for 9.0, and 3.8 has 13.3 for 10.x.
-    ("sm_90 sm_100 sm_103", r"equal numbers \(.*\), compiled"): (
-        "ptxas before 13.4 drops a minus sign from max(max(-a, -b), -c) of integers, as in pytorch#190973; it is right"
-        " with DISABLE_PTXAS_OPT=1"
-    ),
-    ("cpu", r"(.*_safe_softmax.*|masked\.logaddexp), (forward twice|reverse over forward)"): (
-        "the derivative is NaN (seen with 2.13)"
-    ),
-}
-
-#: Others, by devices and call: the first release of torch without the defect.
-MENDED_DEFECTS = {
-    ("cpu cuda", r"attention \d+ in \w+ \(.*, compiled(, backward)?"): (
-        (2, 12), "compiled code scales attention with a mask or in float16 by another number (pytorch#174361)"
-    ),
-    ("cpu", r"complex64: acos, infinite(, .*)?"): ((2, 7), "in float64 it is NaN (seen with 2.6)"),
-    ("cpu", r"compositions \d+ in float16 \((flip|roll) > (add_ clamp_|mul_ add_)\), compiled"): (
-        (2, 7), "compiled code adds to an argument before it has read all of what it adds (seen with 2.6)"
-    ),
-    ("cpu", r"equal numbers \(.*shifted\(.*\), compiled"): (
-        (2, 7), "compiled code shifts the last integers by more than their width, pytorch#143566 (seen with 2.6)"
-    ),
-    ("cuda", r"folds \d+ in \w+ \(signs\(-x\)\), compiled"): (
-        (2, 14), "compiled code negates 0.0 to 0.0, until triton#10270 (2026-05; seen with 2.11)"
-    ),
-    ("cpu", r"bfloat16: (add)?mv, (.*, )?(out=|in place)(, .*)?"): (
-        (2, 11), "a product in bfloat16 is written beside the strided elements (seen with 2.10.0 alone)"
-    ),
-}  # fmt: skip
+def _defects() -> list[tuple[list[str], tuple[int, ...], str, str]]:
+    """Return the known defects: the devices, the first release without the defect, the call, and what is wrong."""
+    defects = []
+    for entry in re.split(r"\n(?! )", _TABLES["known defects"].strip()):
+        head, why = entry.split("\n", 1)
+        kinds, _colons, pattern = head.partition(" :: ")
+        devices, _before, release = kinds.partition(" before ")
+        defects.append((devices.split(), versions.numbers(release or "99"), pattern, " ".join(why.split())))
+    return defects
 
 
 def known_defect(name: str, device: str, release: tuple[int, ...] = (9,)) -> str:
@@ -151,12 +93,11 @@ def known_defect(name: str, device: str, release: tuple[int, ...] = (9,)) -> str
     """
     kinds = {device, platform.machine(), *_extensions()} if device == "cpu" else {device, _architecture()}
     calls = (name, name.partition(": ")[2])
-    unmended = {call: why for call, (mended, why) in MENDED_DEFECTS.items() if release < mended}
     return next(
         (
             why
-            for (devices, pattern), why in {**KNOWN_DEFECTS, **unmended}.items()
-            if kinds.intersection(devices.split()) and any(re.fullmatch(pattern, call) for call in calls)
+            for devices, mended, pattern, why in _defects()
+            if release < mended and kinds.intersection(devices) and any(re.fullmatch(pattern, call) for call in calls)
         ),
         "",
     )
