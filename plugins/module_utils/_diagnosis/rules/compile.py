@@ -376,8 +376,12 @@ pattern =
     ptxas fatal +: Unresolved extern function '([^'\n]+)'
 cause = Device code calls {found}, which is defined in another file or library of device code, and the build compiles
     each file for itself.
-remedy = Compile with relocatable device code (nvcc -rdc=true; CUDA_SEPARABLE_COMPILATION ON of CMake) and link
-    cudadevrt (-lcudadevrt), for all files and one list of architectures.
+values =
+    advice of found: \w*nvshmem => Link NVSHMEM's device library of the release whose headers are included (-rdc=true,
+    + -lnvshmem_host -lnvshmem_device), for all files and one list of architectures
+    advice of found: . => Compile with relocatable device code (nvcc -rdc=true; CUDA_SEPARABLE_COMPILATION ON of CMake)
+    + and link cudadevrt (-lcudadevrt), for all files and one list of architectures
+remedy = {advice}.
 
 [fp4-types-missing]
 keys = __nv_fp4
@@ -559,7 +563,9 @@ keys =
     Syntax error: Unterminated quoted
     cannot open
     : not found
+    can't load
 pattern =
+    (\S+\.so[\d.]*): [^\n]*can't load (?:AMD|IA|ARM) ?\d+(?:-bit)? \.so on a
     (\S+?):? (?:error adding symbols: )?file in wrong format
     at (\S+)\n\s*Caused by: Exec format error
     (\S+)(?<!Caused by): (?:cannot execute[\w ]*: )?Exec format error

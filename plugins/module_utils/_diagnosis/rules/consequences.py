@@ -1173,7 +1173,8 @@ keys =
     cudaError
     CUDA_ERROR_
 pattern =
-    (?:[Ee]rror|ERROR|[Ff]ail\w*|returned|code|status)[^\n]{0,80}?\b(?P<name>cudaError(?!_t)[A-Z]\w+|CUDA_ERROR_[A-Z_]+)
+    (?:[Ee]rror|ERROR|[Ee]xception|[Ff]ail\w*|returned|code|status)[^\n]{0,80}?\b(?P<name>cudaError(?!_t)
+    +[A-Z]\w+|CUDA_ERROR_[A-Z_]+)
 unless =
     Success|NotReady|NOT_READY
     PeerAccessAlready|in https

@@ -405,12 +405,14 @@ keys =
     CUDA_ERROR_NO_BINARY_FOR_GPU
     cudaErrorSymbolNotFound
     CUDA error: named symbol not found
+    'named symbol not found'
     CUDA error: invalid device function
     cudaErrorInvalidDeviceFunction
 pattern =
     no kernel image is available for execution on the device
     (?:Error|error)[^\n]*(?:cudaErrorNoKernelImageForDevice|CUDA_ERROR_NO_BINARY_FOR_GPU|cudaErrorSymbolNotFound)
     CUDA error: named symbol not found
+    CUDA error \S+\.cuh?:\d+ 'named symbol not found'
     CUDA error: invalid device function
     (?:Error|error)[^\n]*cudaErrorInvalidDeviceFunction
 cause = The program, or one of its libraries, has no code for this GPU's architecture. A GB10 is 12.1 and runs code for

@@ -184,12 +184,17 @@ remedy = Do what that message says (as options of a server its names have hyphen
 source = InternLM/lmdeploy#1123
 
 [called-with-other-arguments]
-keys = required positional argument
+keys =
+    required positional argument
+    positional argument
 pattern =
+    TypeError: (?P<function2>[\w.]+)\(\) takes (?:from )?\d+ (?:to \d+ )?positional arguments? but
+    + (?P<count>\d+) (?:was|were) given
     TypeError: (?P<function>[\w.]+)\(\) missing \d+ required positional arguments?: (?P<argument>'\w+'(?:[\w ,]+'\w+')*)
 uncertain = yes
-cause = {function} was called[ by {raiser}] without {argument}: the caller is at fault (a bug of this release, if both
-    are of one package), or the two are packages whose versions do not fit.
+cause = {function} was called[ by {raiser}][ without {argument}] [with {count} arguments, which it does not take]: the
+    caller is at fault (a bug of this release, if both are of one package), or the two are packages whose versions do
+    not fit.
 remedy = Upgrade the package that the traceback's last places name, where such a bug is mostly mended; if {function} is
     of another one, install the version of that which the caller's release pins (requirements.txt or pyproject.toml).
 source = vllm-project/vllm#23066
@@ -281,6 +286,8 @@ pattern =
     \A(?:\W*(?:\w+\.)*\w*(?:Error|Exception|error):) Only (?P<choices3>[{\[(]?'[^\n]{2,200}?)
     + (?P<setting3>[a-z][\w -]{2,40}?) (?:is|are) (?:supported|allowed|available|valid)[^\n]*?[.,;] (?:[Bb]ut
     + )?(?:[Gg]ot|found) (?:\w+=)?'?(?P<value3>[\w.-]{0,60}\w)'?\.?$
+    (?:Error|Exception|error): (?P<setting4>[^\n:]{2,60}?) does not support (?P<value4>[^\n]{2,80}?)\. Supported
+    + [\w -]{2,40}: (?P<choices4>[^\n]{3,200}?)\.?(?: [A-Z][^\n]*)?$
 unless = ('\w+')[^\n]*\bgot \1
 cause = The program does not take this value of {setting}[: {value}].
 remedy = Choose one of those that it names: {choices}; for another one take a release of the program that has it.
@@ -709,14 +716,40 @@ cause = A command that the program started did not end within {seconds} s: {comm
 remedy = {advice}.
 source = https://docs.python.org/3/library/subprocess.html
 
+[java-failed]
+keys =
+    UnsatisfiedLinkError
+    UnsupportedClassVersionError
+    NoClassDefFoundError
+    ClassNotFoundException
+    Java heap space
+pattern =
+    java\.lang\.(?P<kind>UnsatisfiedLinkError|UnsupportedClassVersionError|NoClassDefFoundError|ClassNotFoundException
+    +|OutOfMemoryError): (?P<why>[^\n]{2,200})
+uncertain = yes
+values =
+    advice of kind: Unsat => Take the jar with native code for Linux on aarch64 (a classifier such as linux-aarch64 or
+    + cuda13-arm64), in one version with the library that it loads, and name that one's directory (-Djava.library.path)
+    advice of kind: Unsup => Run it with a newer Java (61 is that of Java 17, 65 of 21: apt install
+    + openjdk-21-jre-headless, JAVA_HOME)
+    advice of kind: NoClass => Read the first such error above: the class itself did not start (mostly for a native
+    + library), or its jar is not on the class path
+    advice of kind: ClassNot => Put the jar that has the class on the class path (--jars of Spark), in the version of
+    + the
+    + program
+    advice of kind: . => Raise the heap (-Xmx; spark.executor.memory), or give it less at once
+cause = A Java program failed ({kind}): {why}.
+remedy = {advice}.
+source = rapidsai/spark-examples#31
+
 [python-fault]
 keys =
     Error:
     StopIteration
     queue.Empty
 pattern =
-    ^\W*(?P<why>(?:(?:Index|UnboundLocal|ZeroDivision|Overflow|Recursion|Key)Error: |TypeError: [^\n]{0,80}?(?:takes
-    + \d+ positional|got multiple values|can only concatenate|has no len|argument of
+    ^\W*(?P<why>(?:(?:Index|UnboundLocal|ZeroDivision|Overflow|Recursion|Key)Error: |TypeError: [^\n]{0,80}?(?:got
+    + multiple values|can only concatenate|has no len|argument of
     + type|is not (?:subscriptable|iterable|callable)|unsupported operand|not
     + supported between|unhashable|JSON serializable|pickle)|ValueError: (?:(?:too many|not enough) values|invalid
     + literal for|could not convert string)|ValueError:

@@ -93,6 +93,16 @@ remedy = End the programs that hold memory (GPU processes hold it too) and run a
     (MAX_JOBS, -j; memory_per_job or jobs of a unit, which resumes from its objects), a lower share or a smaller model
     of a server; the kernel's log (journalctl -k) says whether it was memory.
 
+[crate-kernels-not-compiled]
+keys = nvcc error while compiling
+pattern = nvcc error while compiling '(?P<file>[^'\n]+\.cu)'
+uncertain = yes
+cause = The CUDA kernels of a Rust crate do not compile ({file}): they are not for the capability that was chosen, or
+    not for this CUDA.
+remedy = Set CUDA_COMPUTE_CAP=121 for a GB10 (below 80 the types of candle do not compile), put the nvcc of CUDA 13 on
+    PATH, run cargo clean, and take a newer release of the crate; the first line with error: names the place.
+source = EricLBuehler/mistral.rs#951
+
 [compile-error]
 keys = error:
 pattern = ^[ \t]*(\S+?(?::\d+(?::\d+)?:|\(\d+\):) (?:fatal )?error: [^\n]+)
@@ -109,6 +119,11 @@ values =
     + => The line is in the system's headers (glibc's or GCC's), and nvcc cannot read them: it is older than they are.
     + Use a newer CUDA (13, with /usr/local/cuda/bin first on PATH), or an older host compiler (nvcc -ccbin g++-12,
     + CUDAHOSTCXX)
+    advice of found: .*error: identifier .nvshmem => The source needs NVSHMEM: install it (pip install
+    + nvidia-nvshmem-cu13, or libnvshmem3-dev-cuda-13), and switch its option on (USE_NVSHMEM, NVSHMEM_DIR)
+    advice of found: .*error: identifier .\S+ is undefined => No header that is included declares that name: an
+    + option of the source that brings it is off, or a library (CUDA, CUTLASS, PyTorch) is of another release than the
+    + source expects: compare them with what its release names
     advice of found: .*error: #error => The source's author refuses this case: take a release of it for this processor,
     + compiler or CUDA, or the option that the message names
     advice of found: . => Look the line up in the project's issues: mostly the compiler, CUDA or Python is newer

@@ -453,6 +453,9 @@ values =
     advice of symbol: cu[A-Z] => It is a function of the driver: let the loader find libcuda.so.1 (ldconfig -p | grep
     + libcuda; a container with --gpus all), or link the library with -lcuda; a driver that is too old lacks new
     + functions
+    advice of symbol: __cudaRegisterLinkedBinary => Its device code was compiled for linking (-rdc=true) and not linked:
+    + build it from a clean directory with its own setup (nvcc -dlink, and of NVSHMEM libnvshmem_device), or take its
+    + wheel
     advice of symbol: (?:__)?cuda[A-Z] => It is a function of the CUDA runtime of another version: build it again with
     + the toolkit in use, or install its build for this CUDA
     advice of symbol: (?:cublas|cudnn|cusparse|cusolver|cufft|curand|nvrtc|nvJitLink|__nvJitLink|nvml|nvtx) => It is a

@@ -277,8 +277,12 @@ cause = The apt source {found} has no packages for {architecture}, and apt leave
 remedy = Remove the source, or limit it to what it has with [arch=…].
 
 [jax-on-cpu]
-keys = a CUDA-enabled jaxlib is not installed
-pattern = (a CUDA-enabled jaxlib is not installed)
+keys =
+    a CUDA-enabled jaxlib is not installed
+    No GPU/TPU found, falling back to CPU
+pattern =
+    (a CUDA-enabled jaxlib is not installed)
+    (No GPU/TPU found, falling back to CPU)
 notice = yes
 cause = JAX runs on the CPU ({found}).
 remedy = Install it with its CUDA plugin: pip install -U "jax[cuda13]".
