@@ -177,7 +177,9 @@ keys =
     WorkerProc initialization failed
     Engine process failed to start
     ShardCannotStart
+    Engine core proc
 pattern =
+    (?P<what2>Engine core proc \S+ died unexpectedly)
     (?P<what>EngineDeadError|Engine (?:core initialization failed|process failed to start)|Executor worker (?:returned
     + error|died)|Received sigquit from a child process|scheduler is dead|WorkerProc initialization
     + failed|ShardCannotStart)
@@ -404,6 +406,19 @@ cause = MPI did not start in one of the processes ({found}), and this line does 
 remedy = Read the lines above it; run with --mca btl_base_verbose 20 and without other transports first (mpirun --mca
     pml ob1 --mca btl tcp,self), and see that mpirun and the program are of one MPI (which mpirun; ldd PROGRAM | grep
     mpi).
+
+[npm-script-failed]
+keys =
+    npm ERR!
+    npm error
+pattern =
+    npm (?:ERR!|error) Failed at the (?P<package1>\S+) (?P<script1>\w+) script
+    npm (?:ERR!|error) (?P<package2>\S+@\S+) (?P<script2>install|preinstall|postinstall|build|prepare|start):
+    + '(?P<command>[^'\n]{1,120})'
+cause = npm ran the script {script} of {package}[ ({command})], which failed; these lines do not say why.
+remedy = Read that script's own lines above (gyp ERR! stack, error:). To compile it needs build-essential and python3;
+    a Node or a release of the package for which there is a finished file for arm64 needs neither.
+source = lovell/sharp#527
 
 [build-failed-make]
 keys =
@@ -910,7 +925,11 @@ keys =
     failed to download firmware
     failed to send
     ailed to load firmware
+    device inaccessible
+    after resume; giving up
 pattern =
+    ^(?P<driver3>[a-z][\w-]+) (?P<device3>[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d): (?P<what3>Unable to change power
+    + state from D3\w+ to D0, device inaccessible|not ready \d+ms after resume; giving up)
     ^(?P<driver>(?!acpi|ucsi|pci|snd|i2c|thermal|tpm|efi|platform)[a-z][\w-]+)
     + (?P<device>(?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.\d|\d+-[\d.]+(?::\d+\.\d+)?)(?: \w+)?:
     + (?P<what>[^\n]*(?:fail|error|time)[^\n]*?)[ :(=,]+(?P<code>-\d{1,3})\b

@@ -316,6 +316,8 @@ values =
     advice of path: /dev/(?:dri|kfd|kvm|tty|video|snd|input|infiniband|fuse|nvidia|uinput|i2c|spidev|gpiochip) => Add
     + the account to the group that owns it (ls -l; sudo usermod -aG GROUP NAME: render and video for the GPU, dialout
     + for a serial line) and log in again; a container needs --device and --group-add with that group's number
+    advice of path: /dev/std(?:err|out|in)$ => It is the terminal or file of the account that logged in, and after su or
+    + sudo -u another one runs: write >&2 instead of > /dev/stderr in the script, or run all of it as one account
     advice of path: /(?:etc|usr|boot|lib|root|proc|sys|dev)/ => Run it with sudo, since this is the system's
     advice of made: . => Make it as root for the account that runs this: sudo mkdir -p there, then sudo chown -R
     + ACCOUNT: there (of a service the one of User= in systemctl cat)

@@ -110,6 +110,15 @@ remedy = Let the program on the host listen on 0.0.0.0 (for Ollama: sudo systemc
     --add-host=host.docker.internal:host-gateway (extra_hosts in a compose file); or use --network host and localhost.
 source = open-webui/open-webui#10833
 
+[interface-not-renamed]
+keys = Failed to rename network interface
+pattern =
+    Failed to rename network interface \d+ from '(?P<old>[^'\n]+)' to '(?P<new>[^'\n]+)': (?P<why>[^\n]+)
+cause = udev could not give the network interface {old} the name {new} ({why}): another one has it, or gets it, too.
+remedy = See who has it (ip -br link), remove what gives the name twice (rules in /etc/udev/rules.d, .link files in
+    /etc/systemd/network, set-name in /etc/netplan), and reboot.
+source = Joshua-Riek/ubuntu-rockchip#286
+
 [host-unknown]
 keys =
     Could not resolve host

@@ -395,6 +395,18 @@ remedy = Install FFmpeg and soundfile (sudo apt install ffmpeg libsndfile1; pip 
     and newer torchcodec; convert the file first (ffmpeg -i FILE -ar 16000 out.wav), and check that it is not empty or
     an error page.
 
+[mesa-driver-missing]
+keys = MESA-LOADER: failed to open
+pattern = MESA-LOADER: failed to open (?P<driver>[\w-]+): (?P<why>[^\n(]{3,160}?)(?: \(search|$)
+values =
+    advice of why: .*(?:GLIBCXX|CXXABI) => A conda environment's older libstdc++ is loaded first: conda install -c
+    + conda-forge libstdcxx-ng, or LD_PRELOAD the system's (/usr/lib/aarch64-linux-gnu/libstdc++.so.6)
+    advice of why: . => Install Mesa's (sudo apt install libgl1-mesa-dri libegl1; in the image, too); for the GPU start
+    + the container with --gpus all -e NVIDIA_DRIVER_CAPABILITIES=all, whose driver draws without Mesa
+cause = OpenGL finds no driver of Mesa to draw with ({driver}: {why}).
+remedy = {advice}.
+source = NVlabs/dexmimicgen#8
+
 [opengl-without-display]
 keys =
     an OpenGL platform library has not been loaded
@@ -402,7 +414,11 @@ keys =
     Cannot initialize a headless EGL display
     GLFW: X11: The DISPLAY environment variable is missing
     Failed to open display
+    object has no attribute 'con'
+    'NoneType' object has no attribute
 pattern =
+    '(MjRenderContext\w*' object has no attribute 'con)'
+    ('NoneType' object has no attribute '(?:egl|gl)[A-Z]\w+)'
     (an OpenGL platform library has not been loaded)
     (Cannot initialize a (?:EGL device|headless EGL) display)
     (X11: The DISPLAY environment variable is missing)

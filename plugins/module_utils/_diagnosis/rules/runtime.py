@@ -145,13 +145,16 @@ keys =
     cudaErrorIllegalAddress
 pattern =
     (?:^|: |\) |CUDA failure [^\n']{0,60}')(?:CUDA (?:error:|failed with error) )?(misaligned address|an illegal memory
-    + access was
-    + encountered)
+    + access was encountered)(?:\n[^\n]*current device: \d+, in function \w+ at \S*/(?P<ggml>ggml)[\w-]*/)?
     (?:[Ee]rror|failed|returned)[^\n]{0,80}?(CUDA_ERROR_ILLEGAL_ADDRESS|cudaErrorIllegalAddress)
 cause = A kernel read or wrote an address that it must not ({found}): a fault of that kernel; the line of the
     traceback is not its place.
-remedy = Run once with CUDA_LAUNCH_BLOCKING=1 to find the kernel, and use another backend
-    (--attention-backend, --moe-backend)[ (this log has {log_backend_option})] or release for it[; leave out speculative
+values =
+    backend of ggml: . => update llama.cpp; leave out -fa, quantized caches (-ctk, -ctv), draft models and MTP to see
+    + whether one of them is at fault (GGML_CUDA_DISABLE_GRAPHS=1 switches graphs off)
+    backend of found: . => use another backend (--attention-backend, --moe-backend) or release for it
+remedy = Run once with CUDA_LAUNCH_BLOCKING=1 to find the kernel, and {backend}[ (this log has
+    {log_backend_option})][; leave out speculative
     decoding ({log_speculation}) first][; CUDA graphs were recorded ({log_graphs}): --enforce-eager or
     --disable-cuda-graph tells whether they are at fault].
 source = vllm-project/vllm#50934
@@ -761,6 +764,14 @@ cause = FlashInfer has no {kernel} ({found}[, {head}]).
 remedy = Choose another attention backend (--attention-backend triton of SGLang, TRITON_ATTN of vLLM), or a newer
     FlashInfer[; for {head} fewer draft tokens (num_speculative_tokens) may do, too].
 source = flashinfer-ai/flashinfer#1997
+
+[autotuner-without-kernel]
+keys = autotuner.py
+pattern = autotuner\.py', line \d+, in (?P<function>\w+)\n(?s:.{0,400}?)(?P<why>IndexError: list index out of range)
+cause = The autotuner has no kernel to choose from for this GPU, type or size ({function}: {why}).
+remedy = Choose another backend for that operation (moe_config, attn_backend of TensorRT-LLM; --moe-backend of vLLM),
+    the model in another quantization, or a release that names 12.1.
+source = NVIDIA/TensorRT-LLM#12230
 
 [deepgemm-assertion]
 keys =

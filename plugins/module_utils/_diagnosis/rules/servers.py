@@ -328,6 +328,7 @@ keys =
     unexpected argument
 pattern =
     (?:^|\s)(?P<program>[\w./-]+(?: [a-z]\w+)?): error: unrecognized arguments: (?P<option1>-[^\n]+)
+    ^error: unrecognized arguments: (?P<option4>-[^\n]+)
     [Nn]o such option:? (?P<option2>-\S+)
     error: unexpected argument '(?P<option3>-[^'\n]+)'
 cause = This release[ of {program}] does not know the option {option}[; its image is {log_image}].
@@ -351,6 +352,7 @@ keys =
     error: unknown argument:
 pattern =
     (?P<program1>[\w./-]+): error: (?P<what1>unrecognized arguments: (?!-)[^\n]+)
+    ^error: (?P<what4>unrecognized arguments: (?!-)[^\n]+)
     (?P<program2>[\w./-]+): error: (?P<what2>argument [^\n]+)
     error while handling argument (?P<what6>'[^'\n]+': [^\n]+)
     error: (?P<what3>(?:invalid|unknown) argument: -\S+)
@@ -362,10 +364,14 @@ values =
     advice of what: (?:invalid|unknown) argument: --rpc => Build it with -DGGML_RPC=ON, as only then it has the option
     advice of what: (?:invalid|unknown) argument => Take it off: this release or build does not have the option (--help
     + lists those that it has), or take a newer one that has
+    advice of what: unrecognized arguments: [\w-]+(?:-run|-server|-cli|serve)\b => What starts it passes the command of
+    + another program: choose that program's image or runtime, or update the tool that starts it
     advice of what: unrecognized => Take it off, or put it after the option whose value it is: a word that belongs to no
     + option is not taken (quote a value that has blanks)
     advice of what: .*has been removed => Write what the message names in its place; where another program starts it
     + (a user interface, a script), update that program, or use the release that it was made for
+    advice of what: .*invalid int value: .\d+:\d+.?$ => That is an option of Docker (-p HOST:CONTAINER): write Docker's
+    + options before the image's name, and only the program's after it
     advice of what: .*not allowed with => Leave one of the two out, as they exclude each other
     advice of what: .*invalid choice => Take one of those that the message lists, or the release that knows this one
     advice of what: .*(?:expected one argument|expected at least) => Give the option its value, with = where it begins
