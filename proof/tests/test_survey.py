@@ -789,20 +789,15 @@ print(*(len(panels.of_equal_numbers(seed, on_cpu).steps) for seed in range(4) fo
 
 
 def test_steps_computed_on_the_device_are_rounded_to_float32(healthy: Environment) -> None:
-    """RAdam subtracts large numbers: an H200's weight near zero was off by 49 times the bound without this error."""
+    """RAdam subtracts large numbers: without this, weights near zero are off by 1.4 bounds on an H200, as here."""
     program = """
 import sys
-import torch
-from sparkforge_proof.checks.programs import training
 from sparkforge_proof.checks.survey import modules
-sys.modules[torch.optim.RAdam.__module__]._get_capturable_supported_devices = lambda *_: ["cpu"]
-generator = torch.Generator().manual_seed(1)
-weights, gradients = [torch.zeros(64)], [[torch.randn(64, generator=generator)] for _step in range(12)]
-exact, computed = (
-    training.stepped(torch.optim.RAdam, options, weights, gradients, "cpu", dtype)[0]["weight 0"]
-    for options, dtype in (({"foreach": False}, torch.float64), ({"capturable": True}, torch.float32))
-)
-print(0.05 < (computed - exact).abs().max().item() / (0.001 * modules.ON_THE_DEVICE["RAdam"]) < 0.5)
+sys.modules[torch.optim.RAdam.__module__]._get_capturable_supported_devices = lambda *_, **__: ["cpu"]
+listed = types.SimpleNamespace(kwargs={"capturable": True})
+radam = dict(name="RAdam", optim_cls=torch.optim.RAdam, supports_fused_on=(), has_capturable_arg=True)
+modules._listed = lambda *_: [types.SimpleNamespace(**radam, optim_inputs_func=lambda device: [listed])]
+print(modules.all_optimizers(Context("cpu", limits={"seed": 2})).ratio < 0.5)
 """
     assert printed(healthy, program) == ["True"]
 

@@ -212,14 +212,16 @@ def all_optimizers(context: Context) -> Measured:
                     kind, {**options, "foreach": False}, weights, gradients, "cpu", torch.float64
                 )
             for way in ways:
-                named = ", ".join(f"{key}={value}" for key, value in {**listed.kwargs, **way}.items())
+                # The list itself has options that the device computes with.
+                chosen = {**listed.kwargs, **way}
+                named = ", ".join(f"{key}={value}" for key, value in chosen.items())
                 case = f"{info.name} {named}"
                 if case in context.passed_over:
                     continue
                 context.step(case)
                 try:
                     computed, _largest = training.stepped(
-                        info.optim_cls, {**listed.kwargs, **way}, weights, gradients, context.device, torch.float32
+                        info.optim_cls, chosen, weights, gradients, context.device, torch.float32
                     )
                 except (TypeError, ValueError, RuntimeError) as error:
                     if not way.get("foreach", True):
@@ -230,9 +232,9 @@ def all_optimizers(context: Context) -> Measured:
                     continue
                 unit = training.OPTIMIZER_UNITS * steps * UNIT_ROUNDOFF["float32"]
                 for part in exact.keys() & computed.keys():
-                    relative = unit + training.complement_error({**listed.kwargs, **way}, part)
+                    relative = unit + training.complement_error(chosen, part)
                     bound = relative * (exact[part].abs() + largest[part])
-                    if "capturable" in way and part.startswith("weight"):
+                    if chosen.get("capturable") and part.startswith("weight"):
                         bound = bound + rate * ON_THE_DEVICE.get(name, 0.0)
                     cases.compare(f"{case}, {part}", computed[part], exact[part], bound)
     return cases.result(f"; {refused} not supported, {left_out} excluded")
