@@ -813,6 +813,17 @@ print(len(outcome.units) > 1, all(error[0] <= grid.bounds(name, "float32")[0] fo
     assert printed(healthy, program) == ["True True"]
 
 
+def test_first_refusal_is_named_if_nothing_was_computed(healthy: Environment) -> None:
+    program = """
+outcome = comparison.Survey(refused={"sin": "No module named 'setuptools'", "cos": "the same"})
+try:
+    all_operators.judge(Context("cpu"), outcome, {}, "programs")
+except check.Unanswered as error:
+    print(error)
+"""
+    assert printed(healthy, program) == ["No operator was computed: No module named 'setuptools'."]
+
+
 def test_index_of_masked_limit_is_left_out(healthy: Environment) -> None:
     """Masked elements are replaced by the limit of the format, and the first of equal numbers is returned."""
     program = """

@@ -312,7 +312,8 @@ def judge(
     if ended:
         raise Unanswered(CRASH, f"In {form}:{endings}", remedy, measured, bound)
     if not outcome.units:
-        raise Unanswered(ABSENT, "No operator was computed.", remedy, measured, bound)
+        first = next((f": {message}" for message in outcome.refused.values()), "")
+        raise Unanswered(ABSENT, f"No operator was computed{first}.", remedy, measured, bound)
     covered = tuple(sorted({name.partition(",")[0] for name in outcome.units}))
     result = Measured(measured, bound, worst, covered=covered)
     if known:
