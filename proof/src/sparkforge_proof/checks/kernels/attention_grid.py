@@ -180,9 +180,10 @@ def case_of(row: t.Mapping[str, str], form: str, drawing: random.Random) -> Case
 
 
 def lengths(name: str, drawing: random.Random) -> tuple[int, int]:
-    """Return the numbers of queries and keys of a class; every second number of keys is one beside a multiple of 32."""
+    """Return the numbers of queries and keys of a class; many keys are often beside a multiple of 32, or are of 128."""
     beside = 32 * drawing.randint(5, 18) + drawing.choice((-1, 1))
     many = drawing.choice((beside, drawing.randint(129, 600)))
+    many = -(-many // 128) * 128 if many % 3 == 0 else many
     fewer = drawing.randint(1, 100)
     tokens = drawing.choice((32 * drawing.randint(1, 4) + 1, drawing.randrange(17, 150)))
     long = drawing.randint(250, 400)

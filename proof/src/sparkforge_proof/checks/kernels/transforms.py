@@ -15,6 +15,8 @@ from ..bounds import UNIT_ROUNDOFF, Cases, around_powers, torch
 from .algebra import REAL, REMEDY
 
 STEPS = 16.0
+#: The lengths in two dimensions: with a large prime factor, long and short, and powers.
+PLANES = (151, 2_229), (8_192, 3), (1_018, 74), (64, 4_096), (5, 16_385)
 #: The length of the longest transform that is compared with the definition.
 BY_DEFINITION = 1024
 CLASSES: dict[str, tuple[int, ...]] = {
@@ -43,7 +45,23 @@ def fft(context: Context) -> Measured:
                 if form == "float64" and length > 2**17:
                     continue
                 _compare_length(cases, context, form, length)
+        _compare_planes(cases, context, form)
     return cases.result()
+
+
+def _compare_planes(cases: Cases, context: Context, form: str) -> None:
+    """Compare transforms of two dimensions, twice with the same plan; the day selects their lengths."""
+    shape = PLANES[context.seed % len(PLANES)]
+    dtype, unit = getattr(torch, form), UNIT_ROUNDOFF[form] * (2 if form == "float64" else 1)
+    signal = torch.randn(shape, generator=context.generator(f"planes {form} {shape}"), dtype=dtype)
+    spectrum, on_device = torch.fft.rfft2(signal.double()), signal.to(context.device)
+    complete, length = torch.fft.fft2(signal.double()), math.prod(shape)
+    for run in ("", ", again"):
+        _compare(cases, f"rfft2, {shape} of {form}{run}", torch.fft.rfft2(on_device), spectrum, unit, length)
+        result = torch.fft.fft2(torch.complex(on_device, on_device * 0))
+        _compare(cases, f"fft2, {shape} of {form}{run}", result, complete, unit, length)
+        back = torch.fft.irfft2(torch.fft.rfft2(on_device), s=shape)
+        _compare(cases, f"irfft2, {shape} of {form}{run}", back, signal.double(), 2 * unit, length)
 
 
 def _compare(cases: Cases, case: str, actual: torch.Tensor, expected: torch.Tensor, unit: float, length: int) -> None:

@@ -23,7 +23,8 @@ PROGRAMS = {
 }
 #: By table, what is drawn for a launch: rows, columns, warps, steps, and the range of numbers.
 SHAPES: dict[str, tuple[tuple[t.Any, ...], ...]] = {
-    "blocks": ((1, 2, 16, 64), (1, 4, 32, 128), *(_LAUNCHES := ((1, 2, 4, 8), (2, 3, 5))), ((-8, 8),)),
+    "blocks": ((2, 16, 64), (4, 32, 128), *(_LAUNCHES := ((1, 2, 4, 8), (2, 3, 5))), ((-8, 8),)),
+    "columns": ((16, 64), (1,), *_LAUNCHES, ((-8, 8),)), "rows": ((1,), (1, 32, 128), *_LAUNCHES, ((-8, 8),)),
     "wide blocks": ((8, 32), (8, 64, 128), *_LAUNCHES, ((-8, 8),)),
     "products": ((32, 64), (32, 64, 128), *_LAUNCHES, ((-1, 2),)),
 }  # fmt: skip
@@ -86,8 +87,10 @@ def operations(context: Context) -> Measured:
                 continue
             context.step(text)
             drawing = random.Random(f"{context.seed} {text}")  # noqa: S311 - the choice need not be secret
-            for _draw in range(DRAWN_IN_FULL if context.full else 1):
-                case = Launch(text, expression, *(drawing.choice(values) for values in SHAPES[table]))
+            # Programs that take blocks of any shape also take a single column or row.
+            thin = [drawing.choice(("columns", "columns", "rows"))] if table == "blocks" else []
+            for shape in [table, *thin] * (DRAWN_IN_FULL if context.full else 1):
+                case = Launch(text, expression, *(drawing.choice(values) for values in SHAPES[shape]))
                 launched += _compare(cases, context, kernel, case)
     return result_of(cases, launched)
 

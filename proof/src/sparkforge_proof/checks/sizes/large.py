@@ -10,6 +10,7 @@ import contextlib
 import math
 import typing as t
 
+from ... import resources
 from ...check import SEEN_ARM_GRID, SEEN_GRID, Context, Measured, Skipped, check
 from ..bounds import UNIT_ROUNDOFF, Cases, functional as f, gamma, gradients, one_thread, torch
 from ..data import tensors
@@ -27,6 +28,12 @@ IN_A_RUN = {"cuda": 14, "cpu": 1}
 #: The blocks of a row with more elements than float32 can count, and the size of each.
 BLOCKS, BLOCK = 9_977, 1_682
 LONG = BLOCKS * BLOCK
+#: The operators on a large tensor, and the shapes and formats that it names.
+TABLE = resources.tables("checks/sizes/large.txt")["operators"]
+KINDS = {
+    "flat": (-1,), "wide": (5, -1), "middle": (-1, 1_031, 64), "tall": (-1, 2_051),
+    "ordered": ("int8", "float32", "bfloat16", "float64"), "exact": ("int8", "float32", "float64", "complex64"),
+}  # fmt: skip
 #: Reductions that integers do not have, and the running sum, which bfloat16 rounds at each step.
 UNFIT = {
     "int8": ("mean nanmean", "var", "std", "norm", "logsumexp", "softmax", "log_softmax"), "bfloat16": ("cumsum",),
@@ -135,59 +142,13 @@ class Large(t.NamedTuple):
 
 def _large_operators() -> list[Large]:
     """Return the operators that are compared on a large tensor."""
-    flat, wide, middle, tall = (-1,), (5, -1), (-1, 1_031, 64), (-1, 2_051)
-    ordered, exact = ("int8", "float32", "bfloat16", "float64"), ("int8", "float32", "float64", "complex64")
-    by_rows: dict[str, Function] = {
-        "copy": lambda x: x.clone(), "sum of two": lambda x: x + x, "in place": lambda x: x.clone().mul_(x),
-        "to the host and back": lambda x: x.cpu().to(x.device),
-        "comparison": lambda x: x == x.flip(-1), "where": lambda x: torch.where(x == 3, x, x + 1),
-        "masked_fill": lambda x: x.masked_fill(x == 3, 9), "flip": lambda x: x.flip(1), "roll": lambda x: x.roll(5, 1),
-        "every second": lambda x: x[:, ::2].contiguous(), "pad": lambda x: f.pad(x, (3, 0)),
-        "transposed rows": lambda x: x.unflatten(1, (2, -1)).mT.contiguous(), "repeat": lambda x: x.repeat(1, 2),
-        "cat": lambda x: torch.cat([x, x[:, :5]], 1), "stack": lambda x: torch.stack([x, x], 1),
-        "index_select": lambda x: x.index_select(1, torch.arange(1_022, -1, -1, device=x.device)),
-        "gather": lambda x: x.gather(1, _rows(x)[:, None] % 8),
-        "scatter": lambda x: x.clone().scatter_(1, _rows(x)[:, None] % 8, 7),
-        "index_put": lambda x: x.clone().index_put_((_rows(x), _rows(x) % 8), x[:, 9]),
-    }  # fmt: skip
-    of_order: dict[str, Function] = {
-        "clamp": lambda x: x.clamp(-100, 100), "maximum": lambda x: torch.maximum(x, x.flip(-1)),
-        "to another format": lambda x: x.to(torch.int16), "largest of rows": lambda x: x.amax(1),
-        "index of the largest": lambda x: x.argmax(1),
-    }  # fmt: skip
-    totals: dict[str, tuple[Function, Function]] = {
-        "total": (lambda x: x.sum(dtype=torch.float64), torch.sum), "largest": (torch.amax, torch.amax),
-        "least": (torch.amin, torch.amin), "number of zeros": (torch.count_nonzero, torch.sum),
-        "any": (lambda x: (x == 127).any(), torch.any), "all": (torch.all, torch.all),
-    }  # fmt: skip
+    names = {"torch": torch, "f": f, "rows": lambda x: torch.arange(len(x), device=x.device), "PART": PART, **KINDS}
+    entries = [line.split(" :: ") for line in TABLE.strip().splitlines()]
     return [
-        *(Large(name, function) for name, function in by_rows.items()),
-        *(Large(name, function, forms=ordered) for name, function in of_order.items()),
-        *(Large(name, _total(function), flat, forms=ordered, fold=_total(fold, torch.cat))
-          for name, (function, fold) in totals.items()),
-        Large("sort", lambda x: x.sort(1)[0], forms=ordered, memory=16, is_slow=True),
-        Large("topk", lambda x: x.topk(3, 1)[0], forms=ordered, is_slow=True),
-        Large("cumsum of columns", lambda x: x.cumsum(0, dtype=x.dtype), wide, 1),
-        Large("cumprod of columns", lambda x: x.cumprod(0, dtype=x.dtype), wide, 1),
-        Large("cummax of columns", lambda x: x.cummax(0)[0], wide, 1, ordered, 12),
-        Large("indices of cummin of columns", lambda x: x.cummin(0)[1], wide, 1, ordered, 12),
-        Large("cumsum of the middle", lambda x: x.cumsum(1, dtype=x.dtype), middle, forms=exact),
-        Large("cumsum of rows", lambda x: x.cumsum(1, dtype=x.dtype), tall, forms=exact),
-        Large("sum of columns", lambda x: x.sum(0, dtype=x.dtype), wide, 1),
-        Large("transposed", lambda x: x.t().contiguous(), (1_024, -1), 1, memory=4, fold=torch.cat),
-        Large("reversed", lambda x: x.flip(0), flat, memory=4, fold=lambda parts: torch.cat(parts[::-1])),
-        Large("masked_select", lambda x: x[x == 3], flat, fold=torch.cat),
-        Large("nonzero", lambda x: (x == 3).nonzero().flatten(), flat,
-              fold=lambda parts: torch.cat([part + number * PART for number, part in enumerate(parts)])),
-    ]  # fmt: skip
-
-
-def _total(function: Function, join: Function = lambda x: x) -> Function:
-    return lambda x: function(join(x))[None]
-
-
-def _rows(x: torch.Tensor) -> torch.Tensor:
-    return torch.arange(len(x), device=x.device)
+        # The table is the only source.
+        Large(name, eval(f"lambda x: {text}", names), **eval(f"dict({''.join(options)})", names))  # noqa: S307
+        for name, text, *options in entries
+    ]
 
 
 def _compare_parts(cases: Cases, case: str, entry: Large, values: torch.Tensor) -> None:

@@ -53,11 +53,28 @@ def tokens(context: Context) -> Measured:
         mask = torch.arange(length) <= rows.view(-1, 1) if causal else torch.ones(len(rows), length, dtype=torch.bool)
         in_kind = case._replace(mask="causal" if causal else "none")
         _compare_some_rows(cases, context, in_kind, inputs._replace(mask=mask), rows)
+    if cuda:
+        _compare_many_texts(cases, context)
     is_small = cuda and torch.cuda.mem_get_info()[0] * float(context.limits["memory_share"]) < FOR_MASKS
     if context.full and cuda and not is_small:
         for heads, length in MASKS:
             _compare_large_mask(cases, context, heads, length)
     return cases.result("; no room for masks beyond 2^31 elements" if context.full and is_small else "")
+
+
+def _compare_many_texts(cases: Cases, context: Context) -> None:
+    """Compare attention over many short texts in each kernel."""
+    size = (32, 64, 128)[context.seed % 3]
+    case = attention_grid.Case("bfloat16", ("none", "causal")[context.seed % 2], (200, 2, 2, 65, 65, size))
+    inputs = attention_grid.draw(context, case)
+    with one_thread():
+        bounds = attention_reference.reference(inputs, True, context.device == "cpu", heads=False)
+    for kernel in ("FLASH_ATTENTION", "EFFICIENT_ATTENTION", "CUDNN_ATTENTION"):
+        backend = getattr(torch.nn.attention.SDPBackend, kernel)
+        with cases.offered(f"many texts by {kernel}"), torch.nn.attention.sdpa_kernel(backend):
+            results = attention_grid.attend(case, attention_grid.arguments(case, inputs, context.device))
+            for (result, bound), actual in zip(bounds.items(), results):
+                cases.compare(f"{case}, {kernel}, {result}", actual, bound.expected, bound.allowed("bfloat16"))
 
 
 def _compare_some_rows(

@@ -320,7 +320,7 @@ FAMILIES = (
     }),
     Family(r"take(_along_dim)?|gather|index_(select|add|copy|put)|put|scatter(_add|_reduce\.(sum|amax|amin))?"
            r"|nn\.functional\.embedding(_bag)?", _index, {
-        "counts": ((3, 90), (700, 90), (70_000, 90), (9, 9_000), (40_000, 700)), "columns": (1, 2, 7),
+        "counts": ((3, 90), (700, 90), (70_000, 90), (9, 9_000), (40_000, 700)), "columns": (1, 32, 7),
         "index": ("int64", "int32"), "alpha": (1, 2), "mode": ("sum", "mean", "max"),
     }),
     Family(r"m?sort|argsort|topk|kthvalue|unique(_consecutive)?|cumsum|histc|bincount|searchsorted|bucketize", _order, {
