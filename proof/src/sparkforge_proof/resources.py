@@ -9,7 +9,7 @@ import re
 OF_CHECKS = (
     "checks/kernels/triton.txt",
     "checks/sizes/large.txt",
-    *(f"checks/survey/{name}.txt" for name in ("bounds", "compositions", "grid", "panels")),
+    *(f"checks/survey/{name}.txt" for name in ("bounds", "compositions", "grid", "panels", "shapes")),
 )
 #: The template, style sheet and script for the page.
 OF_PAGE = ("page/report.css", "page/report.html.j2", "page/report.js")

@@ -14,6 +14,7 @@ import random
 import re
 import typing as t
 
+from ... import resources
 from ..bounds import torch
 from .rounding import inputs
 
@@ -286,51 +287,18 @@ class Family:
     axes: t.Mapping[str, t.Sequence[t.Any]]
 
 
-_BOOLEANS = False, True
-FAMILIES = (
-    Family(r"(add)?mm|addmm\.decomposed|bmm|baddbmm|addbmm|(add)?mv|addr|(__r)?matmul(__)?|v?dot|inner"
-           r"|nn\.functional\.linear", _product, {
-        "product": tuple(_PRODUCTS), "scales": ((1, 1), (0, 1), (1, 3), (-2, 1), (0, -2), (2, -3)),
-        "bias": ("scalar", "row", "column", "one", "full"), "batch": (1, 2, 3, 5, 17, "many"),
-    }),
-    Family(r"nn\.functional\.conv(_transpose)?[123]d", _convolution, {
-        "groups": (1, 2, 3, "depthwise", "depthwise"), "channels": (1, 3, 8, 33, 64), "filters": (1, 2, 5, 16, 65),
-        "batch": (1, 2, 3, 65), "kernel": ((1, 1), (1, 3), (2, 5), (3, 3), (3, 7)), "stride": (1, 1, 2, 3),
-        "padding": (0, 1, 2), "dilation": (1, 1, 2, 3), "positions": ((1, 9), (5, 14), (30, 67)), "bias": _BOOLEANS,
-    }),
-    Family(r"fft\.i?[rh]?fft[2n]?", _transform, {
-        "length": (37, 61, 127, 251, 509, 1_009, 74, 202, 1_018, 2_018, 64, 1_024, 8_192, 16_384, 6_561, 10_395, 45),
-        "lines": (1, 3, 17, 260), "dim": (-1, 0), "norm": (None, "forward", "ortho"),
-        "sizes": ((5, 11, 13), (8, 32, 64), (31, 37, 61), (7, 20, 45)),
-    }),
-    Family(r"nn\.functional\.(layer|rms|group|batch|instance)_norm", _norm, {
-        "rows": (((1, 1), (9, 4_100)), ((8_193, 8_200), (5, 21)), ((5, 9), (1_025, 4_100)), ((33, 70), (33, 131))),
-        "batch": (1, 2, 5), "groups": (1, 2, 3, 8), "channels": (1, 4, 12),
-        "positions": (((7, 70),), ((9, 21),) * 2, ((60, 99),) * 2, ((8_193, 8_300),), ((3, 5),) * 3),
-        "weight": _BOOLEANS, "bias": _BOOLEANS, "training": _BOOLEANS,
-    }),
-    Family(r"nn\.functional\.(adaptive_)?(avg|max)_pool[123]d", _pool, {
-        "positions": (((9, 300), (9, 30), (9, 12)), ((700, 900), (40, 60), (13, 16))), "batch": (1, 3),
-        "channels": (3, 32, 41), "kernel": ((2, 3), (1, 5)), "stride": (1, 2, 3), "padding": (0, 1, 2),
-        "ceil": _BOOLEANS, "counts": _BOOLEANS, "dilation": (1, 2),
-    }),
-    Family(r"nn\.functional\.interpolate\.(nearest(-exact)?|(bi|tri)?linear|bicubic)", _resampling, {
-        "positions": (((9, 30),) * 3, ((21, 31), (21, 31), (9, 12))),
-        "batch": (1, 2), "channels": (3, 40), "corners": _BOOLEANS, "antialias": _BOOLEANS,
-    }),
-    Family(r"take(_along_dim)?|gather|index_(select|add|copy|put)|put|scatter(_add|_reduce\.(sum|amax|amin))?"
-           r"|nn\.functional\.embedding(_bag)?", _index, {
-        "counts": ((3, 90), (700, 90), (70_000, 90), (9, 9_000), (40_000, 700)), "columns": (1, 32, 7),
-        "index": ("int64", "int32"), "alpha": (1, 2), "mode": ("sum", "mean", "max"),
-    }),
-    Family(r"m?sort|argsort|topk|kthvalue|unique(_consecutive)?|cumsum|histc|bincount|searchsorted|bucketize", _order, {
-        "shape": ((66_001,), (9, 7_400), (3, 33), (5_000, 14)), "distinct": (2, 17, 100), "step": (1, 3),
-        "right": _BOOLEANS,
-    }),
-    Family(r"remainder|floor_divide|fmod|div\.\w+_rounding|__rmod__", _division, {
-        "width": (7, 33), "divisor": (-3, -1, 7),
-    }),
-)  # fmt: skip
+def _families() -> tuple[Family, ...]:
+    """Return the families in the table, which is the only source of what is evaluated."""
+    families = []
+    for entry in re.split(r"\n(?! )", resources.tables("checks/survey/shapes.txt")["families"].strip()):
+        head, axes = entry.split("\n", 1)
+        make, _colons, names = head.partition(" :: ")
+        values = eval(f"{{{axes.strip()}}}", {"PRODUCTS": tuple(_PRODUCTS), "BOOLEANS": (False, True)})  # noqa: S307
+        families.append(Family(names, globals()[f"_{make}"], values))
+    return tuple(families)
+
+
+FAMILIES = _families()
 
 
 @functools.cache
