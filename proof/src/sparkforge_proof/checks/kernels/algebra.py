@@ -65,11 +65,11 @@ class Problem(t.NamedTuple):
     sides: torch.Tensor
 
 
-def _problem(context: Context, form: str, batch: tuple[int, ...], size: int) -> Problem:
+def _problem(context: Context, form: str, batch: tuple[int, ...], size: int, share: float = 1.0) -> Problem:
     dtype = getattr(torch, form)
     wide = torch.complex128 if dtype.is_complex else torch.float64
     eye = torch.eye(size, dtype=wide)
-    general = _matrix(context, f"general {form}", (*batch, size, size), dtype) / math.sqrt(size) + 2 * eye
+    general = _matrix(context, f"general {form}", (*batch, size, size), dtype) / math.sqrt(size) * share + 2 * eye
     spread = _matrix(context, f"definite {form}", (*batch, size, size), dtype) / math.sqrt(size)
     definite = spread @ spread.mH + eye
     lower = (_matrix(context, f"lower {form}", (*batch, size, size), dtype) / math.sqrt(2 * size)).tril(-1) + 1.5 * eye
@@ -145,7 +145,8 @@ def _compare_many(cases: Cases, context: Context, form: str) -> None:
     """Compare solutions of more small matrices than the 65,535 blocks of CUDA in two dimensions of a grid."""
     drawing = random.Random(f"{context.seed} many matrices")  # noqa: S311 - the choice of sizes need not be secret
     count, size = drawing.randint(*MANY), drawing.choice((2, 3))
-    problem = _problem(context, form, (count,), size)
+    # Of so many matrices of larger random numbers, some would be nearly singular.
+    problem = _problem(context, form, (count,), size, 0.25)
     judge = Judge(cases, context, form, f"{count:,} of {size}")
     a, s, low, b = (matrix.to(judge.dtype).to(context.device) for matrix in problem)
     eye = torch.eye(size, dtype=problem.general.dtype).expand(problem.general.shape)
