@@ -145,7 +145,7 @@ def _compare_many(cases: Cases, context: Context, form: str) -> None:
     """Compare solutions of more small matrices than the 65,535 blocks of CUDA in two dimensions of a grid."""
     drawing = random.Random(f"{context.seed} many matrices")  # noqa: S311 - the choice of sizes need not be secret
     count, size = drawing.randint(*MANY), drawing.choice((2, 3))
-    # Of so many matrices of larger random numbers, some would be nearly singular.
+    # Larger random numbers would make some of so many matrices nearly singular.
     problem = _problem(context, form, (count,), size, 0.25)
     judge = Judge(cases, context, form, f"{count:,} of {size}")
     a, s, low, b = (matrix.to(judge.dtype).to(context.device) for matrix in problem)

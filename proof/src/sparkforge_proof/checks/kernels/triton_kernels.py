@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import math
+import os
 import random
 import re
+import runpy
 import sys
+import tempfile
 import typing as t
 
+from ... import resources
 from ..._shared.module_utils._core import versions
 from ...check import H200S, SEEN, Context, Measured, check
 from ..bounds import Cases, gamma, torch
 from ..stack import companions
 
+#: The sources of kernels, and the programs of :mod:`triton_operations`.
+TABLES = resources.tables("checks/kernels/triton.txt")
 #: Tensor cores truncate addends instead of rounding them: M. Fasi, N. J. Higham, M. Mikaitis, S. Pranesh, Numerical
 #: behavior of NVIDIA tensor cores, PeerJ Computer Science 7:e330, 2021. This is twice float32's unit roundoff.
 TENSOR_CORE = 2.0**-23
@@ -45,11 +51,12 @@ def result_of(cases: Cases, compiled: t.Sequence[t.Any], note: str = "") -> Meas
     return cases.result((f", compiled for {' and '.join(targets)}" if targets else "") + note)
 
 
-def _kernels() -> dict[str, t.Any]:
-    from . import triton_source
-
-    triton = installed()
-    return {name: triton.jit(getattr(triton_source, name)) for name in ("dot", "recurrence")}
+def load_kernels(source: str) -> dict[str, t.Any]:
+    """Return the kernels in a source after ``functions``; Triton reads a kernel's source from a file."""
+    path = os.path.join(tempfile.mkdtemp(), "kernels.py")
+    with open(path, "w", encoding="utf-8") as stream:
+        stream.write(TABLES["functions"] + source)
+    return runpy.run_path(path)
 
 
 def _factors(
@@ -76,7 +83,8 @@ def dot(context: Context) -> Measured:
     its running sum and its result. Bound: gamma(5/4 k + 2, TENSOR_CORE) sum |a b|, with TENSOR_CORE_FP8 for FP8. With
     ``input_precision="ieee"``, float32 multiplies and adds in float32, whose gamma(k, u) is smaller.
     """
-    kernel = _kernels()
+    installed()
+    kernel = load_kernels(TABLES["kernels"])
     cases = Cases("Triton's matrix product", WRONG)
     formats = [
         ("bfloat16", TENSOR_CORE, False),
@@ -127,8 +135,8 @@ def recurrence(context: Context) -> Measured:
     """
     subject, refused = "what a loop in Triton carries", 0
     cases, known = Cases(subject, WRONG), Cases(subject, WRONG)
-    kernel, launched = _kernels()["recurrence"], list[t.Any]()
     capability, release = torch.cuda.get_device_capability(), versions.numbers(installed().__version__)
+    kernel, launched = load_kernels(TABLES["kernels"])["recurrence"], list[t.Any]()
     choice = random.Random(str(context.seed))  # noqa: S311 - the choice need not be secret
     while len(launched) < (COMPILED_IN_FULL if context.full else COMPILED):
         options = {axis: choice.choice(values) for axis, values in RECURRENCES.items()}

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import functools
-import pathlib
 import random
 import re
-import runpy
 import typing as t
 
-from ... import resources
 from ..._shared.module_utils._core import versions
 from ...check import Context, Measured, Skipped, check
 from ..bounds import Cases, torch
-from .triton_kernels import WRONG, installed, result_of
+from .triton_kernels import TABLES, WRONG, installed, load_kernels, result_of
 
 #: The programs by table, each the statements of its kernel and its result in torch.
-TABLES = resources.tables("checks/kernels/triton.txt")
 PROGRAMS = {
     table: [line.split(" :: ") for line in TABLES[table].strip().splitlines()]
     for table in ("blocks", "wide blocks", "products")
@@ -46,7 +42,7 @@ class Launch(t.NamedTuple):
 
 def source() -> str:
     """Return the source of all kernels, in the order of their programs."""
-    kernels = [TABLES["functions"]]
+    kernels = []
     for number, (text, _result) in enumerate(program for table in PROGRAMS.values() for program in table):
         stored = text + "; tl.store(Z + tl.arange(0, N), tl.reshape(z, (N,)))" * ("z = " in text)
         kernels.append(TABLES["kernel"].format(number=number, statements=re.sub("; ", "\n    ", stored)))
@@ -77,9 +73,7 @@ def operations(context: Context) -> Measured:
     if versions.numbers(release) < (3, 4):
         raise Skipped(f"Triton {release} lacks operations, for some of which its compiler ends the process.")
     cases, launched, number = Cases("an operation in Triton", WRONG), list[t.Any](), 0
-    path = pathlib.Path(context.directory) / "operations.py"
-    path.write_text(source(), encoding="utf-8")
-    kernels = runpy.run_path(str(path))
+    kernels = load_kernels(source())
     for table, programs in PROGRAMS.items():
         for text, expression in programs:
             kernel, number = kernels[f"kernel_{number}"], number + 1

@@ -7,7 +7,7 @@ import math
 import typing as t
 
 from ..bounds import torch
-from ..kernels import triton_source
+from ..kernels import triton_kernels
 
 
 def _again(function: t.Callable[[torch.Tensor], torch.Tensor], x: torch.Tensor) -> torch.Tensor:
@@ -48,9 +48,7 @@ def _library() -> t.Any:
 
 @functools.cache
 def _kernel() -> t.Any:
-    import triton
-
-    return triton.jit(triton_source.double)
+    return triton_kernels.load_kernels(triton_kernels.TABLES["kernels"])["double"]
 
 
 def _functions() -> dict[str, t.Any]:

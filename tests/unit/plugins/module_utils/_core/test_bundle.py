@@ -23,9 +23,9 @@ def files(*roots: str) -> dict[str, str]:
 def test_bundle_contains_exactly_the_imported_modules() -> None:
     bundles = importlib.import_module("sparkforge_proof._shared.module_utils._core.bundle")
     proof = set(bundles.files("sparkforge_proof.runner", "sparkforge_proof.checks.kernels.triton_kernels"))
-    # Only a check imports it, in an environment with Triton.
-    assert "sparkforge_proof/checks/kernels/triton_source.py" in proof
-    assert "sparkforge_proof/checks/kernels/triton_source.py" not in bundles.files("sparkforge_proof.runner")
+    # Only checks import it.
+    assert "sparkforge_proof/checks/stack/companions.py" in proof
+    assert "sparkforge_proof/checks/stack/companions.py" not in bundles.files("sparkforge_proof.runner")
     assert "sparkforge_proof/_shared/module_utils/_core/errors.py" in proof
     assert "sparkforge_proof/timer.py" not in proof
     assert "_wheelhouse/store.py" not in names("_unit.worker")
