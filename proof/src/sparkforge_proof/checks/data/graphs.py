@@ -5,13 +5,13 @@ All values except the random ones are integers, so every case is exact.
 
 from __future__ import annotations
 
-import typing as t
-
+from ... import resources
 from ...check import H200S, SEEN, Context, Measured, check
 from ..bounds import Cases, captured, gradients, torch, warm_up
 from .streams import REMEDY
 
 REPLAYS = 100
+OPERATORS = resources.tables("checks/data/graphs.txt")["operators"]
 
 
 @check("streams.graphs", devices=("cuda",), seconds=120, measured=SEEN)
@@ -128,23 +128,10 @@ def replays(context: Context) -> Measured:
     long, rows = torch.zeros(2**21 + 3, device="cuda"), torch.zeros(48, 65_536, dtype=torch.bfloat16, device="cuda")
     index = torch.zeros(len(long), dtype=torch.int64, device="cuda")
     f, table = torch.nn.functional, torch.zeros(501, 4, device="cuda", requires_grad=True)
-    operators: dict[str, t.Callable[[], torch.Tensor]] = {
-        "sum": lambda: long.sum(), "extrema": lambda: torch.stack(long.aminmax()), "argmax": lambda: long.argmax(),
-        "cumsum": lambda: long.cumsum(0), "cummax": lambda: long.cummax(0)[0], "sort": lambda: long.sort()[0],
-        "stable sort": lambda: long.sort(stable=True)[1], "topk": lambda: long.topk(17)[0],
-        "mean of columns": lambda: rows.float().mean(0),
-        "any": lambda: (long == 9).any(),
-        "count": lambda: (long == 3).count_nonzero(), "product": lambda: rows @ rows.t(),
-        "product with a vector": lambda: rows @ rows[0], "transform": lambda: torch.fft.rfft(long[:8_086]).real,
-        "histogram": lambda: long.histc(19, -9, 9), "index_add": lambda: long.new_zeros(501).index_add(0, index, long),
-        "scatter": lambda: long.new_zeros(501).scatter_reduce(0, index, long, "amax"),
-        "index_put": lambda: long.new_zeros(501).index_put((index,), long, accumulate=True),
-        "gradient of embedding": lambda: gradients(f.embedding(index[:3_001], table), [table], long[:4])[0],
-        "masked": lambda: long.masked_fill(long > 3, 0), "norm": lambda: rows.float().square().sum(1),
-        "convolution": lambda: f.max_pool2d(f.conv2d(long[:972].view(4, 3, 9, 9), long[-108:].view(4, 3, 3, 3)), 2),
-        "transposed": lambda: rows.t().contiguous(), "cat": lambda: torch.cat([rows, rows], 1),
-        "softmax": lambda: f.softmax(rows, 1), "searchsorted": lambda: torch.searchsorted(long[:19].sort()[0], long),
-    }  # fmt: skip
+    names = {"torch": torch, "f": f, "gradients": gradients, "long": long, "rows": rows, "index": index, "table": table}
+    entries = (line.split(" :: ") for line in OPERATORS.strip().splitlines())
+    # The table is the only source.
+    operators = {name: eval(f"lambda: {text}", names) for name, text in entries}  # noqa: S307
 
     def fill(turn: int) -> None:
         # In the last turn, all numbers are equal.
