@@ -146,7 +146,15 @@ FAULTS: tuple[Fault, ...] = (
     _on_cpu("attention_no_key_gradient", {"attention.flash": r"dK.*zero everywhere"}),
     _on_cpu("kernel_prints_fatal", {"attention.flash": r"A kernel printed: FATAL: kernel `fmha_cutlassF"}),
     # products
-    _on_cpu("product_nan_in_one_lane", {"matmul.float32": r"nan", "matmul.bfloat16": r"nan"}),
+    _on_cpu(
+        "libraries_in_rare_cases",
+        {
+            "matmul.float32": r"times its transpose",
+            "layouts.weights": r"packed weights by columns",
+            "fastpaths.keys": r"hidden by numbers",
+            "fastpaths.modules": r"a picture of bytes",
+        },
+    ),
     _on_cpu("float32_in_bfloat16", {"matmul.float32": r"float32.*times the bound"}),
     _on_cpu("half_accumulates_in_half", {"matmul.bfloat16": r"bfloat16.*times the bound"}),
     _on_cpu("product_sometimes_wrong", {"matmul.float32": r"1 of \d+ values off"}),
@@ -249,7 +257,6 @@ GPU_FAULTS: tuple[Fault, ...] = (
     _on_gpu("attention_sees_ahead", {"attention.flash": r"causal"}),
     _on_gpu("attention_no_key_gradient", {"attention.efficient": r"dK.*zero everywhere"}),
     _on_gpu("kernel_prints_fatal", {"attention.efficient": r"A kernel printed: FATAL: kernel `fmha_cutlassF"}),
-    _on_gpu("product_nan_in_one_lane", {"matmul.float32": r"NaN", "matmul.bfloat16": r"NaN"}),
     _on_gpu("float32_in_bfloat16", {"matmul.float32": r"float32.*times the bound"}),
     Fault("float32_precision_medium", {"matmul.float32": r"default settings.*times the bound.*TF32"}),
     _on_gpu("half_accumulates_in_half", {"matmul.bfloat16": r"bfloat16.*times the bound"}),

@@ -7,9 +7,7 @@ import re
 
 #: The tables that checks read in the interpreter under test.
 OF_CHECKS = (
-    "checks/data/graphs.txt",
-    "checks/kernels/triton.txt",
-    "checks/sizes/large.txt",
+    *(f"checks/{path}.txt" for path in ("functions", "data/graphs", "kernels/triton", "sizes/large")),
     *(f"checks/survey/{name}.txt" for name in ("bounds", "compositions", "grid", "panels", "shapes")),
 )
 #: The template, style sheet and script for the page.

@@ -154,7 +154,7 @@ def test_known_defect_depends_on_the_release(release: tuple[int, ...], known: bo
 )
 def test_known_defect_depends_on_the_cpu(monkeypatch: pytest.MonkeyPatch, call: str, known: bool) -> None:
     """AMX computes bfloat16, to which autocast casts."""
-    monkeypatch.setattr(bounds, "_extensions", lambda: {"amx_bf16"})
+    monkeypatch.setattr(bounds, "extensions", lambda: {"amx_bf16"})
     assert bool(bounds.known_defect(f"float32: nn.functional.conv3d, {call}", "cpu")) is known
 
 
@@ -206,7 +206,7 @@ def test_defect_of_a_machine_is_known_of_its_cpu(monkeypatch: pytest.MonkeyPatch
 def test_defect_of_matrix_extensions_is_known_of_cpus_that_have_them(
     monkeypatch: pytest.MonkeyPatch, extension: str
 ) -> None:
-    monkeypatch.setattr(bounds, "_extensions", lambda: frozenset([extension]))
+    monkeypatch.setattr(bounds, "extensions", lambda: frozenset([extension]))
     call = "bfloat16: nn.functional.conv3d, permuted, drawn, after another"
     assert bool(bounds.known_defect(call, "cpu")) is (extension == "amx_bf16")
     assert not bounds.known_defect(call, "cuda")

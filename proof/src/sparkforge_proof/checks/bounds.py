@@ -12,8 +12,10 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
+import platform
 import typing as t
 
+from .. import resources
 from ..check import ABSENT, Failed, Measured, Skipped, Unanswered
 
 try:
@@ -35,6 +37,7 @@ UNDERFLOW: dict[str, float] = {
     "float64": 2.0**-1075, "float32": 2.0**-150, "tf32": 2.0**-137, "float16": 2.0**-25, "bfloat16": 2.0**-134,
 }  # fmt: skip
 
+_FUNCTIONS = resources.tables("checks/functions.txt")
 #: Tensors with at most this many elements are copied together.
 JOINED_ELEMENTS = 1 << 16
 
@@ -125,6 +128,28 @@ def gradients(
     """
     gradients: tuple[t.Any, ...] = torch.autograd.grad((result * upstream).sum(), leaves)
     return gradients
+
+
+def functions_of(table: str, arguments: str = "x") -> dict[str, t.Any]:
+    """Return the functions of a table in ``functions.txt``, whose lines are ``NAME: EXPRESSION``."""
+    lines = [line.partition(": ") for line in _FUNCTIONS[table].strip().splitlines()]
+    names = {"torch": torch, "f": functional}
+    return {name: eval(f"lambda {arguments}: {text}", names) for name, _colon, text in lines}  # noqa: S307 - only these
+
+
+@functools.cache
+def extensions() -> frozenset[str]:
+    """Return the extensions of this x86_64 CPU's instruction set, as Linux names them: ``amx_bf16``."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as stream:
+            return frozenset(next((line for line in stream if line.startswith("flags")), "").split())
+    except OSError:
+        return frozenset()
+
+
+def adds_bytes() -> bool:
+    """Tell whether this CPU adds products of 8 bits in 32 bits; others of x86_64 add two of them in 16 bits."""
+    return platform.machine() != "x86_64" or bool({"avx512_vnni", "avx_vnni"} & extensions())
 
 
 @contextlib.contextmanager

@@ -11,6 +11,7 @@ A narrow distribution near zero shows a bias that is small beside the wide ones,
 
 from __future__ import annotations
 
+import functools
 import math
 import multiprocessing
 import os
@@ -18,7 +19,7 @@ import random
 import typing as t
 
 from ...check import EMULATED_GRID, SEEN_ARM_GRID, X86_GRID, Context, Measured, check
-from ..bounds import UNIT_ROUNDOFF, Cases, gradients, torch
+from ..bounds import UNIT_ROUNDOFF, Cases, functions_of, gradients, torch
 
 REMEDY = (
     "Do not train or sample with this stack: its random numbers are distributed wrong; use another torch, and update "
@@ -415,25 +416,13 @@ def _compare_repeats(cases: Cases, device: str) -> None:
         "bernoulli_": lambda x: x.bernoulli_(0.5),
         "geometric_": lambda x: x.geometric_(0.05),
     }
-    draws: dict[str, t.Callable[[], torch.Tensor]] = {
-        f"{name}, {form}, {layout}": lambda fill=fill, tensor=tensor: fill(tensor).clone()
+    draws: dict[str, t.Any] = {
+        f"{name}, {form}, {layout}": functools.partial(lambda fill, tensor: fill(tensor).clone(), fill, tensor)
         for form in FORMS
         for layout, tensor in _layouts(size, getattr(torch, form), device).items()
         for name, fill in fills.items()
-    } | {
-        "randint": lambda: torch.randint(0, 1000, (size,), device=device),
-        "randperm": lambda: torch.randperm(size, device=device),
-        "normal": lambda: torch.normal(half, half),
-        "bernoulli": lambda: torch.bernoulli(half),
-        "poisson": lambda: torch.poisson(half * 40),
-        "binomial": lambda: torch.binomial(half * 80, half),
-        "multinomial": lambda: torch.multinomial(half, size, replacement=True),
-        "multinomial, each once": lambda: torch.multinomial(half, size // 2),
-        "gamma": lambda: torch._standard_gamma(half * 8),
-        "Dirichlet": lambda: torch._sample_dirichlet(half.view(-1, 3) * 4),
-        "native_dropout": lambda: torch.native_dropout(half, 0.5, True)[0],
-        "rrelu": lambda: torch.nn.functional.rrelu(-half, training=True),
     }
+    draws.update({name: functools.partial(draw, half) for name, draw in functions_of("draws").items()})
     for name, draw in draws.items():
         rows = torch.stack([draw().flatten() for _unused in range(CALLS)])
         # If two values are equally likely, half of the draws coincide.

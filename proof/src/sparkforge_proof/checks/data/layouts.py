@@ -5,12 +5,15 @@ Inputs are integers, so sums are exact in float32. Rounded results are compared 
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+import math
 import random
 import typing as t
+import warnings
 
 from ...check import SEEN_ARM, SEEN_GRID, Context, Measured, Skipped, check
-from ..bounds import UNIT_ROUNDOFF, Cases, functional as f, gamma, torch
+from ..bounds import UNIT_ROUNDOFF, Cases, adds_bytes, functional as f, functions_of, gamma, setting, torch
 
 REMEDY = "Do not compute with this layout on this stack: use dense tensors, or another torch."
 UNIT = UNIT_ROUNDOFF["float32"]
@@ -25,7 +28,7 @@ def _integers(context: Context, stream: str, shape: t.Sequence[int], density: fl
 @check("layouts.sparse", devices=("cuda", "cpu"), measured=SEEN_ARM)
 def sparse(context: Context) -> Measured:
     """Check sparse layouts: conversions, sums, products with dense and sparse matrices, gradients, solutions."""
-    cases = Cases("a sparse tensor", REMEDY)
+    cases, operations = Cases("a sparse tensor", REMEDY), functions_of("sparse", "x, y")
     device = context.device
     shapes = ((1, 1), (8, 12), (33, 64), (128, 96), (257, 130), (1024, 516))
     for rows, columns in shapes:
@@ -36,6 +39,11 @@ def sparse(context: Context) -> Measured:
             right = _integers(context, f"{columns} right", (columns, 9))
             dense, other = exact.float().to(device), right.float().to(device)
             size = f"{rows}x{columns}, {density:g} full"
+            expected_results = dict.fromkeys(operations, exact) | {
+                "times a matrix": exact @ right, "times a vector": exact @ right[:, 0], "transposed": exact.t(),
+                "addmm": 1 + exact @ right, "abs": exact.abs(), "relu": exact.relu(), "twice": exact * 2,
+                "negative": -exact, "from the left": torch.ones(2, rows).double() @ exact,
+            }  # fmt: skip
             block = (2, 2) if rows % 2 == 0 and columns % 2 == 0 else (1, 1)
             tensors = {
                 "COO": dense.to_sparse(),
@@ -47,28 +55,9 @@ def sparse(context: Context) -> Measured:
             for name, tensor in tensors.items():
                 case = f"{name}, {size}"
                 cases.exactly(f"{case}, to dense", tensor.to_dense(), exact)
-                for operation, work, expected in (
-                    ("times a matrix", lambda x: x @ other, exact @ right),  # noqa: B023
-                    ("times a vector", lambda x: x @ other[:, 0], exact @ right[:, 0]),  # noqa: B023
-                    ("transposed", lambda x: x.t().to_dense(), exact.t()),
-                    (
-                        "addmm",
-                        lambda x: torch.addmm(torch.ones(x.shape[0], 9, device=device), x, other),  # noqa: B023
-                        1 + exact @ right,
-                    ),
-                    ("abs", lambda x: x.abs().to_dense(), exact.abs()),
-                    ("relu", lambda x: x.relu().to_dense(), exact.relu()),
-                    ("twice", lambda x: (x * 2).to_dense(), exact * 2),
-                    ("negative", lambda x: (-x).to_dense(), -exact),
-                    ("clone", lambda x: x.clone().to_dense(), exact),
-                    (
-                        "from the left",
-                        lambda x: torch.ones(2, x.shape[0], device=device) @ x,
-                        torch.ones(2, rows).double() @ exact,
-                    ),
-                ):
+                for operation, expected in expected_results.items():
                     with cases.offered(f"{name} {operation}"):
-                        cases.exactly(f"{case}, {operation}", work(tensor), expected)
+                        cases.exactly(f"{case}, {operation}", operations[operation](tensor, other), expected)
                 for target in (torch.sparse_coo, torch.sparse_csr, torch.sparse_csc):
                     with cases.offered(f"{name} to {target}"):
                         cases.exactly(f"{case}, to {target}", tensor.to_sparse(layout=target).to_dense(), exact)
@@ -154,13 +143,7 @@ def nested(context: Context) -> Measured:
     """Require that operators on jagged tensors return the same as on each part, and so do attention and gradients."""
     cases, device = Cases("a nested tensor", REMEDY), context.device
     weight = _integers(context, "nested weight", (6, 8))
-    operators: dict[str, t.Callable[[torch.Tensor], torch.Tensor]] = {
-        "as it is": lambda x: x, "twice": lambda x: x * 2, "added to itself": lambda x: x + x, "relu": torch.relu,
-        "linear": lambda x: f.linear(x, weight.to(x.device, x.dtype)), "softmax": lambda x: f.softmax(x, -1),
-        "sum": lambda x: x.sum(-1, keepdim=True), "silu": f.silu, "clone": lambda x: x.clone(), "abs": torch.abs,
-        "layer_norm": lambda x: f.layer_norm(x, (8,), *torch.tensor([[1.0], [0.0]]).expand(2, 8).to(x)),
-        "product": lambda x: x @ weight.t().to(x.device, x.dtype), "dropout of nothing": lambda x: f.dropout(x, 0.0),
-    }  # fmt: skip
+    operators = functions_of("nested", "x, y")
     for lengths in ((3, 1, 5), (1,), (2, 2, 2, 2), (17, 1, 33, 8, 64, 2, 31), (129, 1, 200)):
         parts = [_integers(context, f"nested {number} {length}", (length, 8)) for number, length in enumerate(lengths)]
         leaves = [part.float().to(device).requires_grad_() for part in parts]
@@ -172,8 +155,8 @@ def nested(context: Context) -> Measured:
         cases.exactly(f"values, {size}", tensor.values(), torch.cat(parts))
         for name, operator in operators.items():
             with cases.offered(name):
-                for part, actual in zip(parts, operator(tensor).unbind()):
-                    expected = operator(part)
+                for part, actual in zip(parts, operator(tensor, weight.to(tensor)).unbind()):
+                    expected = operator(part, weight)
                     bound = 64 * UNIT * (expected.abs() + 1) * (name in ("softmax", "layer_norm", "silu"))
                     cases.compare(f"{name}, {size}", actual, expected, bound)
         with cases.offered("padded"):
@@ -205,6 +188,8 @@ def weights(context: Context) -> Measured:
     _compare_eight_bits(cases, context)
     if context.device == "cpu":
         _compare_tables(cases, context)
+        _compare_packed(cases, context)
+        _compare_scaled(cases, context)
     if not cases.count:
         raise Skipped("This torch offers no product with weights of few bits here.")
     return cases.result()
@@ -215,6 +200,7 @@ _ORDERS: dict[str, t.Callable[[torch.Tensor], torch.Tensor]] = {
     "by rows": lambda value: value,
     "by columns": lambda value: value.t().contiguous().t(),
     "at an offset": lambda value: torch.cat([value.new_ones(3), value.flatten()])[3:].view(value.shape),
+    "with gaps": lambda value: torch.cat([value, value.new_ones(len(value), 3)], 1)[:, : value.shape[1]],
 }
 
 
@@ -249,6 +235,60 @@ def _compare_eight_bits(cases: Cases, context: Context) -> None:
                 with cases.offered("_int_mm"):
                     case = f"both of 8 bits, {order}, {rows} x {inner} x {outputs}"
                     cases.exactly(case, torch._int_mm(lay(narrow), turned), left.double() @ right.double().t())
+    with cases.offered("_int_mm") if on_cpu else contextlib.suppress(RuntimeError):
+        # No partial sum of these may be kept in 16 bits, and any offset to make them unsigned must be taken back.
+        for number, inner in ((50, 577), (-128, 2_049)) if not on_cpu or adds_bytes() else ():
+            left, right = torch.full((17, inner), number).to(torch.int8), torch.full((inner, 19), -128).to(torch.int8)
+            case = f"{inner} equal products"
+            cases.exactly(case, torch._int_mm(left.to(device), right.to(device)), left.double() @ right.double())
+
+
+def _compare_packed(cases: Cases, context: Context) -> None:
+    """Compare linear layers as frozen compiled code calls them: weights in any order are packed, and sums changed."""
+    chance, ops = random.Random(f"{context.seed} packed"), torch.ops.mkldnn  # noqa: S311 - the sizes may be known
+    for form, (order, lay) in itertools.product(("float32", "bfloat16"), _ORDERS.items()):
+        rows, inner, outputs = (chance.randint(2, 130) for _size in range(3))
+        shapes = (rows, inner), (outputs, inner), (rows, outputs), (1, outputs)
+        x, weight, other, bias = (_integers(context, f"packed {shape}", shape).clamp(-1, 1) for shape in shapes)
+        sums, dtype = x @ weight.t() + bias, getattr(torch, form)
+        a, w, b, c = (each.to(dtype) for each in (x, weight, bias[0], other))
+        a = _ORDERS[chance.choice([*_ORDERS])](a)
+        case = f"packed weights {order}, {rows} x {inner} x {outputs}, {form}"
+        with cases.offered("packed weights"), contextlib.suppress(AttributeError):
+            packed = ops._reorder_linear_weight(lay(w), rows)
+            cases.exactly(f"{case}, relu", ops._linear_pointwise(a, packed, b, "relu", [], ""), sums.relu())
+            cases.exactly(f"{case}, add", ops._linear_pointwise.binary(a, c, packed, b, "add"), sums + other)
+
+
+def _compare_scaled(cases: Cases, context: Context) -> None:
+    """Compare linear layers of 8 bits, of which many results exceed the format; sums are exact, and rounded once."""
+    chance, ops = random.Random(f"{context.seed} scaled"), torch.ops  # noqa: S311 - the sizes may be known
+    largest = 256 if adds_bytes() else 128
+    for number, engine in enumerate(("x86", "onednn", "x86", "onednn", "x86", "onednn")):
+        generator = context.generator(f"{context.seed} scaled {number}")
+        inner, outputs = (chance.randint(1, 4), 64, 257)[number // 2], chance.randint(1, 70)
+        rows = chance.choice((1, 5, 6, 33))
+        x, zero = torch.randint(0, largest, (rows, inner), generator=generator).byte(), chance.randint(0, 127)
+        weight = torch.randint(-127, 128, (outputs, inner), generator=generator).to(torch.int8)
+        bias = torch.randint(-999, 999, (outputs,), generator=generator).float()
+        scales = 2.0 ** torch.randint(-1, 2, (outputs,), generator=generator)
+        factors = weight.double() * scales.double()[:, None]
+        exact, case = (x.double() - zero) @ factors.t() + bias, f"scales, {engine}, {rows} x {inner} x {outputs}"
+        step = 2.0 ** round(math.log2(float(exact.abs().max()) / 300))
+        with cases.offered(case), warnings.catch_warnings(), setting(torch.backends.quantized, "engine", engine):
+            warnings.simplefilter("ignore")
+            weights = torch._make_per_channel_quantized_tensor(weight, scales, torch.zeros(outputs).long(), 0)
+            values = torch._make_per_tensor_quantized_tensor(x, 1.0, zero)
+            packed = ops.quantized.linear_prepack(weights, bias)
+            for name, offset in (("linear", 100), ("linear_relu", 0)):
+                actual = getattr(ops.quantized, name)(values, packed, step, offset).int_repr()
+                expected = (exact / step + offset).clamp(0, 255)
+                cases.compare(f"{case}, {name}", actual, expected, torch.full_like(expected, 0.5))
+        with cases.offered("signed numbers and scales"), contextlib.suppress(AttributeError):
+            signed, packed = (x.int() - 128).to(torch.int8), ops.onednn.qlinear_prepack(weight, None)
+            options: t.Any = (scales, torch.zeros(outputs).int(), None, 1.0, 0, torch.float32, "none", [], "")
+            actual = ops.onednn.qlinear_pointwise(signed, 1.0, 0, packed, *options)
+            cases.exactly(f"{case}, signed", actual, signed.double() @ factors.t())
 
 
 def _compare_tables(cases: Cases, context: Context) -> None:

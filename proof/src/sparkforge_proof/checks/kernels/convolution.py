@@ -19,7 +19,11 @@ import typing as t
 import warnings
 
 from ...check import ABSENT, SEEN_GRID, Context, Measured, Unanswered, check
-from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, allow_tf32, gamma, gradients, one_thread, setting, ternary, torch
+
+# isort: off
+from ..bounds import (
+    UNDERFLOW, UNIT_ROUNDOFF, Cases, adds_bytes, allow_tf32, gamma, gradients, one_thread, setting, ternary, torch,
+)  # fmt: skip
 
 TRANSFORM = 2.0**10
 
@@ -261,6 +265,18 @@ def drawn_layers(context: Context, dimensions: int, count: int, transposed: bool
     return layers
 
 
+def _edge_layer(context: Context, dimensions: int, transposed: bool) -> Layer:
+    """Return a layer whose padding is as wide as its kernel permits, and whose channels fill no block of 16."""
+    chance = random.Random(f"{context.seed} {dimensions} {transposed} edges")  # noqa: S311 - no secret
+    groups, channels, filters = (chance.choice(values) for values in ((2, 3), (17, 24, 33, 40), (3, 16, 17, 33)))
+    kernel = chance.randint(*{1: (9, 24), 2: (4, 7), 3: (3, 3)}[dimensions])
+    size = {1: 40, 2: 13, 3: 5}[dimensions]
+    stride = chance.choice((1, 1, 2))
+    name = f"{groups} x {channels} x {kernel}^{dimensions} to {filters} each, stride {stride}, widest padding"
+    steps = (kernel,) * dimensions, (size,) * dimensions, 2, stride, kernel - 1, 1, groups, transposed
+    return Layer(name, groups * channels, groups * filters, *steps)
+
+
 def _compare_layers(cases: Cases, context: Context, layers: t.Sequence[Layer]) -> None:
     """Compare layers in every format: float32 with and without TF32, and integers in 16 bits.
 
@@ -298,8 +314,9 @@ def convolutions(context: Context, part: str) -> Measured:
     usual = Layer("3 x 3", 32, filters, (3, 3), (14, 14), padding=1)
     for dimensions, count in DRAWN[part]:
         layers = drawn_layers(context, dimensions, count, part == "transposed")
-        _compare_layers(cases, context, [*layers, *([usual] if part == "conv2d" else [])])
-        for layer in layers if context.device == "cpu" and part != "transposed" else ():
+        edges = [_edge_layer(context, dimensions, part == "transposed")] if context.device == "cpu" else []
+        _compare_layers(cases, context, [*layers, *([usual] if part == "conv2d" else []), *edges])
+        for layer in [*layers, *edges] if context.device == "cpu" and part != "transposed" else ():
             _compare_scaled(cases, context, layer)
     return cases.result()
 
@@ -307,8 +324,9 @@ def convolutions(context: Context, part: str) -> Measured:
 def _compare_scaled(cases: Cases, context: Context, layer: Layer) -> None:
     """Compare a convolution of 8-bit integers with a scale for each filter; its sums are exact, and rounded once."""
     generator, dimensions = context.generator(f"{context.seed} scaled {layer.name}"), len(layer.kernel)
-    # Some CPUs add two products of 8 bits in 16 bits, which is exact for inputs of 7 bits.
-    inputs = torch.randint(0, 128, (layer.batch, layer.channels, *layer.size), generator=generator)
+    # A sum of two products is exact in 16 bits for inputs of 7 bits.
+    shape, largest = (layer.batch, layer.channels, *layer.size), 256 if adds_bytes() else 128
+    inputs = torch.randint(0, largest, shape, generator=generator)
     weight = torch.randint(-127, 128, weight_shape(layer), generator=generator).to(torch.int8)
     bias = torch.randint(-999, 999, (layer.filters,), generator=generator).float()
     scales = 2.0 ** torch.randint(-1, 2, (layer.filters,), generator=generator)

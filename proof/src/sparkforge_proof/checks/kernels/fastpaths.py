@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import math
 import random
 import typing as t
@@ -71,7 +72,44 @@ def keys(context: Context) -> Measured:
             cases.compare(f"{case}, all alike", shares[0, 0, 0], uniform, (8 * unit) * uniform + 2.0**-24)
             bound = 8 * unit * (average.abs() + 8 / math.sqrt(length)) + 2.0**-20
             cases.compare(f"{case}, their mean", attended[-1], average, bound)
+            if device == "cpu":
+                with sdpa_kernel(kernel):
+                    _compare_hidden(cases, case, on_device, (query, key, value))
     return cases.result()
+
+
+def _compare_hidden(
+    cases: Cases, case: str, on_device: t.Sequence[torch.Tensor], exact: t.Sequence[torch.Tensor]
+) -> None:
+    """Compare attention where a mask hides the first five eighths of the keys, and one query is NaN."""
+    query, (key, value) = exact[0], (each[len(each) * 5 // 8 :] for each in exact[1:])
+    with one_thread():
+        expected = ((query @ key.t()) / math.sqrt(key.shape[1])).softmax(1) @ value
+    queries, rest = on_device[0].clone(), torch.arange(len(query)) != 1
+    queries[:, :, 1, 5] = math.nan
+    mask = torch.zeros(len(query), len(exact[1]), dtype=queries.dtype)
+    mask[:, : -len(key)] = -math.inf
+    bound = 8 * 8 * (torch.finfo(queries.dtype).eps / 2) * torch.ones_like(expected[rest])
+    for name, hiding in (("numbers", mask), ("booleans", mask == 0)):
+        attended = torch.nn.functional.scaled_dot_product_attention(queries, *on_device[1:3], hiding)[0, 0]
+        cases.same(f"{case}, a NaN, {name}", attended, expected, attended.isnan() == rest[:, None])
+        cases.compare(f"{case}, the first hidden by {name}", attended[rest], expected[rest], bound)
+
+
+def _compare_pictures(cases: Cases, context: Context) -> None:
+    """Compare resized pictures of bytes, in each layout; a CPU rounds after each of two dimensions, and the weights."""
+    chance = random.Random(f"{context.seed} pictures")  # noqa: S311 - the sizes may be known
+    for channels, smooth, way in itertools.product((1, 3, 4), (False, True), range(4)):
+        size, new = ([chance.randint(5, 80) for _dimension in range(2)] for _size in range(2))
+        generator = context.generator(f"pictures {channels} {smooth} {way}")
+        memory = torch.randint(0, 256, (2, channels, size[0] + 3, 2 * size[1] + 5), generator=generator).byte()
+        memory = memory.contiguous(memory_format=torch.channels_last) if way % 2 else memory
+        x = memory[:, :, 2 : size[0] + 2, 1 : 2 * size[1] + 1 : 2] if way > 1 else memory[:, :, 1:-2, 3 : size[1] + 3]
+        x, options = x if way else x.contiguous(), {"mode": "bilinear", "antialias": smooth}
+        expected = torch.nn.functional.interpolate(x.double(), new, **options)
+        with cases.offered("a picture of bytes"):
+            actual = torch.nn.functional.interpolate(x, new, **options)
+            cases.compare(f"a picture of bytes, way {way}, {options}", actual, expected, torch.full_like(expected, 1.5))
 
 
 @check("fastpaths.modules", devices=("cuda", "cpu"), measured=SEEN_ARM)
@@ -79,6 +117,8 @@ def modules(context: Context) -> Measured:
     """Compare encoders and attention that use torch's shortcut, in evaluation mode with masks, with float64 modules."""
     cases = Cases("a module's fast way", REMEDY)
     device = context.device
+    if device == "cpu":
+        _compare_pictures(cases, context)
     with torch.no_grad(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for heads, size, norm_first, activation in (

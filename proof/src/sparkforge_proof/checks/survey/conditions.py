@@ -296,6 +296,7 @@ def single_condition_rows(operator: Operator) -> list[dict[str, str]]:
     has_gradients = is_differentiable(operator.entry, operator.dtype, operator.device)
     plain = {**PLAIN, "direction": "backward" if has_gradients else "forward"}
     rows = [{**plain, "layout": layout} for layout in (variants.STRIDED, variants.TRANSPOSED)]
+    rows += [{**plain, "layout": variants.LAZY}] if operator.dtype.is_complex and not operator.gpu else []
     rows += [{**PLAIN, "mode": mode} for mode in (variants.IN_PLACE, variants.OUT)]
     if operator.is_solver or operator.name.startswith("_foreach"):
         rows.append({**PLAIN, "size": "many", "calls": "again"})

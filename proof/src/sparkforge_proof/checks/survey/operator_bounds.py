@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import platform
 import re
 import sys
@@ -10,6 +9,7 @@ import typing as t
 
 from ... import resources
 from ..._shared.module_utils._core import versions
+from ..bounds import extensions
 from . import variants
 
 #: The bound for results and gradients of operators that are not in the table.
@@ -91,7 +91,7 @@ def known_defect(name: str, device: str, release: tuple[int, ...] = (9,)) -> str
     :param name: the format and the call: ``float32: nn.functional.avg_pool2d, transposed, backward``.
     :param release: the release of torch.
     """
-    kinds = {device, platform.machine(), *_extensions()} if device == "cpu" else {device, _architecture()}
+    kinds = {device, platform.machine(), *extensions()} if device == "cpu" else {device, _architecture()}
     calls = (name, name.partition(": ")[2])
     return next(
         (
@@ -113,16 +113,6 @@ def _architecture() -> str:
     """Return the architecture of this host's GPU, as compilers name it: ``sm_90``; or ''."""
     cuda: t.Any = getattr(sys.modules.get("torch"), "cuda", None)
     return "sm_{}{}".format(*cuda.get_device_capability()) if cuda and cuda.is_available() else ""
-
-
-@functools.cache
-def _extensions() -> frozenset[str]:
-    """Return the extensions of this x86_64 CPU's instruction set, as Linux names them: ``amx_bf16``."""
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as stream:
-            return frozenset(next((line for line in stream if line.startswith("flags")), "").split())
-    except OSError:
-        return frozenset()
 
 
 #: The prefixes of the operators whose kernels torch compiles on first use on a GPU.

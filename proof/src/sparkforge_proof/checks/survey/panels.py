@@ -111,7 +111,8 @@ def of_equal_numbers(seed: int, on_cpu: bool) -> Program:
     """Return the program of a run with many equal numbers, for the inputs of any table but that of whole numbers."""
     lines = TABLES["equal numbers"].strip().splitlines()
     lines += TABLES["equal numbers on a CPU"].strip().splitlines() if on_cpu else []
-    return Program("equal numbers", Panel("", exact=True), lines[seed % 4 :: 4])
+    daily = TABLES["daily on a CPU"].strip().splitlines() if on_cpu else []
+    return Program("equal numbers", Panel("", exact=True), [*lines[seed % 4 :: 4], *daily])
 
 
 def of_day(seed: int, full: bool, part: str = "panels") -> list[tuple[str, int]]:

@@ -220,7 +220,9 @@ def _index(drawing: Drawing) -> Call:
     data, rows = drawing.signs(entries, columns), drawing.signs(count, columns)
     if not kind.startswith(("index_add", "scatter_", "put", "index_put")):
         data = drawing.tensor(entries, columns)
-    index, many = drawing.indices(entries, count, dtype=dtype), drawing.indices(entries, count, columns)
+    # An index of a single column reads, or writes, only the first of many.
+    width = 1 if columns == 7 else columns
+    index, many = drawing.indices(entries, count, dtype=dtype), drawing.indices(entries, count, width)
     ends = sorted(drawing.between(0, count) for _bag in range(8))
     order = torch.randperm(entries)[:count].to(index.device)
     calls: dict[str, t.Callable[[], Call]] = {
@@ -231,7 +233,7 @@ def _index(drawing: Drawing) -> Call:
         "index_add": lambda: (data, (0, index, rows), {"alpha": values["alpha"]}),
         "index_copy": lambda: (data, (0, order, drawing.tensor(len(order), columns)), {}),
         "index_put": lambda: (data, ((index.long(),), rows), {"accumulate": True}),
-        "put": lambda: (data, (many, rows), {"accumulate": True}),
+        "put": lambda: (data, (many, rows[:, :width]), {"accumulate": True}),
         "scatter": lambda: (
             data, (0, order[:, None].expand(-1, columns), drawing.tensor(len(order), columns)), {}),
         "scatter_add": lambda: (data, (0, many, rows), {}),

@@ -16,7 +16,7 @@ from .rounding import inputs, misfit, misfits, tensors, transform
 #: The names of ways to call an operator.
 STRIDED, TRANSPOSED, PERMUTED, IN_PLACE, OUT = "strided", "transposed", "permuted", "in place", "out="
 EXPANDED, WITH_NAN, SUBNORMAL, GRAPH = "expanded", "NaN", "subnormal", "graph"
-OVERLAPPING, SIZE_ONE, OFFSET, PADDED = "overlapping", "size-one", "offset", "padded"
+OVERLAPPING, SIZE_ONE, OFFSET, PADDED, LAZY = "overlapping", "size-one", "offset", "padded", "lazy"
 #: Layouts in which several elements share an address, which changes the numbers.
 SAME_ADDRESS = (EXPANDED, OVERLAPPING)
 #: Classes in the catalogue whose operators accept any numbers, so that their inputs can be replaced.
@@ -194,6 +194,10 @@ def with_layout(sample: t.Any, layout: str) -> t.Any:
         return map_tensors(sample, _with_unused_strides) if any(1 in shape for shape in shapes) else None
     if layout == OFFSET:
         return map_tensors(sample, _with_offset) if shapes else None
+    if layout == LAZY:
+        # Libraries conjugate only matrices that they transpose.
+        turned = transpose(map_tensors(sample, lambda value: value.conj_physical().requires_grad_(value.requires_grad)))
+        return map_tensors(turned, lambda value: value.detach().conj().requires_grad_(value.requires_grad))
     if layout == PADDED:
         return map_tensors(sample, _with_padding) if any(len(shape) > 1 for shape in shapes) else None
     return sample

@@ -1,0 +1,31 @@
+"""Libraries are wrong where a user's first tests do not look: a matrix times its own transpose, masks that hide the
+first block of keys, packed weights in column order, and cut-out pictures of bytes.
+"""
+
+PATCH = """
+_CASES = {
+    "aten::mm": lambda r, a, b: a.data_ptr() == b.data_ptr() and len(a) > 256 and a.dtype is float32 and r.zero_(),
+    "aten::_scaled_dot_product_flash_attention_for_cpu": lambda r, *a, attn_mask=None, **o: attn_mask is not None
+    and attn_mask.dtype.is_floating_point and attn_mask[..., :512].max() == -inf and r[0].mul_(1.1),
+    "mkldnn::_reorder_linear_weight": None,
+    "aten::_upsample_bilinear2d_aa": lambda r, a, *_rest: r.dtype is uint8 and not a.is_contiguous() and r.add_(9),
+}
+
+
+def _rarely(name, spoil):
+    sound = _library.get_kernel(name, "KEY")
+
+    def call(keys, first, *arguments, **options):
+        if spoil is None and first.stride(0) == 1:
+            first = first.flip(0)
+        result = sound.call_boxed(keys, first, *arguments, **options)
+        _ = spoil and spoil(result, first, *arguments, **options)
+        return result
+
+    library = _library.Library(name.partition(":")[0], "IMPL")
+    library.impl(name.rpartition(":")[2], call, "KEY", with_keyset=True)
+    return library
+
+
+_kept = [_rarely(*case) for case in _CASES.items()]
+"""
