@@ -8,7 +8,7 @@ import re
 #: The tables that checks read in the interpreter under test.
 OF_CHECKS = (
     *(f"checks/{path}.txt" for path in ("functions", "data/graphs", "kernels/triton", "sizes/large")),
-    *(f"checks/survey/{name}.txt" for name in ("bounds", "compositions", "grid", "panels", "shapes")),
+    *(f"checks/survey/{name}.txt" for name in ("bounds", "compositions", "grid", "panels", "patterns", "shapes")),
 )
 #: The template, style sheet and script for the page.
 OF_PAGE = ("page/report.css", "page/report.html.j2", "page/report.js")

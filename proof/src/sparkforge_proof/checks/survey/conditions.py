@@ -8,13 +8,12 @@ from __future__ import annotations
 import dataclasses
 import math
 import random
-import re
 import typing as t
 
 from ..bounds import torch
 from . import operator_bounds, shapes, variants
 from .rounding import Computed, Shifted, seed_of, tensors, transform
-from .table import AXES
+from .table import AXES, patterns
 
 #: The row for a plain call.
 PLAIN = {axis: values[0] for axis, values in AXES.items()}
@@ -37,51 +36,15 @@ MOST, MOST_OF_SLOW, MOST_OF_PRODUCTS, MOST_RESULTS = 2**19, 2**15, 2**22, 8
 BOTH_SUBNORMAL = f"{variants.SUBNORMAL} twice"
 #: The factor for the value ``large``.
 LARGER = 64.0
-#: Operators that access memory without checking its size, or write in their own format to indices that may be equal.
-#: ``_batch_norm_with_update`` and ``max_pool2d_with_indices_backward`` corrupt the heap (torch 2.13).
-_UNSAFE = re.compile(
-    r"unsafe|as_strided|segment_reduce|resize|set_|_(?!foreach|_r)|native_|torch\.ops|.*batch_norm|.*put$|.*scatter|index_(add|copy|reduce)|.*ctc|hist"
-    r"|max_pool2d_with_indices_backward"
-)
-#: Operators without a single result for a resized input. Either of two writes to an index may come last. A search needs
-#: sorted numbers, bags need ascending offsets, and a derivative coordinates that differ. Several may be the most
-#: frequent number. A product of many numbers overflows. A negative padding may leave an empty tensor, for which CUDA
-#: starts no kernel (2.11). ``index_fill`` takes seconds to fill 65,537 rows. The nearest of two pixels depends on the
-#: rounding of a coordinate.
-_ILL_POSED = re.compile(
-    r".*max_unpool|searchsorted|bucketize|.*embedding_bag|gradient|mode|.*prod$|index_fill|.*pad\.\w*negative|.*nearest"
-)
-#: Operators that, for an empty row, divide by an epsilon that float16 cannot represent.
-_EPSILON = re.compile(r"nn\.functional\.(.*norm|cosine|.*distance)")
+#: Operators by what they do; see ``patterns.txt``.
+(
+    _UNSAFE, _ILL_POSED, _EPSILON, RETURNS_INDICES, _GATHERS, POSITIONS, _NOT_LONG, _OVERFLOWS, _PRODUCTS_OF_VECTORS,
+    _NOT_SOLVED, _NEVER_OVERFLOWS, _SUMS_INFINITIES, _ORDERS, _SIGNS,
+) = patterns(
+    "unsafe ill_posed epsilon returns_indices gathers positions not_long overflows products_of_vectors not_solved "
+    "never_overflows sums_infinities orders signs"
+)  # fmt: skip
 _SORTS = r"(masked\.|nan)?median|kthvalue|.*sort|topk"
-#: Operators that return the index of a value or pass a gradient back to it; a resized input has equal values.
-RETURNS_INDICES = re.compile(rf"{_SORTS}|(max|min)\.reduction_with_dim|.*max_pool")
-#: Operators whose gradient sums, in its own format, as many terms as an index has repetitions.
-_GATHERS = re.compile(r"take|gather|index_select|nn\.functional\.embedding")
-#: Operators that compute positions in a row in the format, whose rounding grows with the position.
-POSITIONS = re.compile(r".*(interpolate|upsample|grid_sample)")
-#: Operators whose cost grows with at least the square of a row's length, or whose numbers must fit together.
-_NOT_LONG = re.compile(
-    r"linalg(?!\.(vector_norm|vecdot|cross|diagonal))|pinv|lstsq|norm.nuc|.*attention|[cp]dist|.*outer|ger|.*conv|block_diag|kron|combinations|cov|corrcoef|.*multilabel"
-    rf"|{POSITIONS.pattern}"
-)
-#: Operators with an exponential of a real number, which overflows at the logarithm of the format's largest number. On a
-#: CPU torch calls SLEEF, which documents sinh and cosh only up to 88.5.
-_OVERFLOWS = re.compile(
-    r"(_foreach_)?(exp|expm1|tanh|sigmoid)$|nn\.functional\.(\w*sigmoid|[cs]?elu|silu|mish|softplus)"
-)
-_PRODUCTS_OF_VECTORS = re.compile("addr|outer|ger|mul|vdot|kron")
-#: Operators of libraries on rows or matrices of any size.
-_NOT_SOLVED = re.compile(r"linalg\.(vector_norm|vecdot|cross|diagonal|multi_dot)$")
-#: Operators that subtract the largest number, divide by it, or clamp.
-_NEVER_OVERFLOWS = re.compile("softmax|softmin|logsumexp|(layer|group|instance)_norm|cross_entropy|relu|clamp|hardtanh")
-#: Operators in which the order of a sum or product, a running mean, or the rounding of a weight to zero, makes an
-#: infinity a NaN.
-_SUMS_INFINITIES = re.compile(r"fft\.|.*norm|.*prod|.*(interpolate|upsample)|(std|var)_mean")
-#: Operators that compare numbers by order; CUDA sorts a negative NaN as the smallest number (torch 2.11).
-_ORDERS = re.compile(rf"{_SORTS}|unique")
-#: Operators whose result depends on the sign of a NaN or a zero.
-_SIGNS = re.compile("signbit|copysign|sgn|sign|atan2|angle|nextafter|view|float_power")
 
 #: A sample, its reference, and the shifted reference.
 Exact = tuple[t.Any, Computed, Shifted]

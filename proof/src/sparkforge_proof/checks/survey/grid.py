@@ -24,7 +24,7 @@ from . import all_operators, calls, comparison, operator_bounds, shapes, variant
 from .comparison import Survey, name_of
 from .conditions import DRAWN, PLAIN, is_compiled, is_strided, strided_today
 from .rounding import tensors
-from .table import A_DAY, AXES, ROWS as _ROWS
+from .table import A_DAY, AXES, ROWS as _ROWS, patterns
 
 ROWS = [{axis: AXES[axis][int(digit, 16)] for axis, digit in zip(AXES, row)} for row in _ROWS]
 DAYS = len(ROWS) // A_DAY
@@ -33,12 +33,7 @@ SAMPLES = 18
 #: The formats of the rows for integers: two of them each day, and all in a full run.
 INTEGERS = ("int8", "int64", "uint8", "int16")
 OF_INTEGERS = re.compile("gcd|lcm|prod")
-#: Operators in nearly every program, which get the rows of this many days in each run.
-FREQUENT = re.compile(
-    r"(add(mm|mv|bmm|r)?|baddbmm|bmm|mm|mv|matmul|dot|einsum|mul|sub|div|remainder|floor_divide|fmod|arg(max|min)|topk|sort|(cum|log)?sum(exp)?|mean|softmax|log_softmax|where"
-    r"|gather|index_(select|put)|masked_fill|clone|contiguous|linalg\.(vector_norm|eigh|qr|svd|cholesky|solve))(\.\w+)?$"
-    r"|nn\.functional\.(linear|(layer|group|batch|rms)_norm|conv\w+|max_pool\dd|embedding|gelu|silu|cross_entropy|\w+_attention)$"
-)
+(FREQUENT,) = patterns("frequent")
 FREQUENT_DAYS = 4
 #: The factor on the limit ``survey`` for a format: drawn inputs take a quarter of the time of all others.
 LONGER = 1.25

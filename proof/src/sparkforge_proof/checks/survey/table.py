@@ -1,6 +1,8 @@
-"""The survey's grid, whose covering array lab/grid.py writes to ``grid.txt``."""
+"""The survey's grid, whose covering array lab/grid.py writes to ``grid.txt``, and patterns of operators' names."""
 
 from __future__ import annotations
+
+import re
 
 from ... import resources
 
@@ -12,3 +14,9 @@ AXES = {axis: tuple(values.split("; ")) for axis, _colon, values in _LISTED}
 ROWS = _TABLES["rows"].split()
 #: The number of rows in a run.
 A_DAY = 10
+_PATTERNS = resources.tables("checks/survey/patterns.txt")
+
+
+def patterns(names: str) -> list[re.Pattern[str]]:
+    """Return the patterns of ``patterns.txt`` with these names."""
+    return [re.compile("".join(_PATTERNS[name].split())) for name in names.split()]

@@ -7,11 +7,11 @@ import copy
 import itertools
 import math
 import platform
-import re
 import typing as t
 
 from ..bounds import difference, on_the_host, torch
 from .rounding import inputs, misfit, misfits, tensors, transform
+from .table import patterns
 
 #: The names of ways to call an operator.
 STRIDED, TRANSPOSED, PERMUTED, IN_PLACE, OUT = "strided", "transposed", "permuted", "in place", "out="
@@ -23,45 +23,12 @@ SAME_ADDRESS = (EXPANDED, OVERLAPPING)
 TAKE_ANY = ("UnaryUfuncInfo", "BinaryUfuncInfo", "ReductionOpInfo", "ForeachFuncInfo")
 #: Prefixes of other operators that accept a NaN. Linear algebra libraries may crash or loop forever.
 TAKE_NAN = ("nn.functional.", "softmax", "log_softmax", "cum", "logsumexp", "logcumsumexp", "clamp", "lerp", "where")
-#: Operators that only move values, so that every value must arrive unchanged, even if it is subnormal.
-MOVES = re.compile(
-    r"(take|index_select|gather|roll|fliplr|flipud|flip|cat|concat|[hvd]stack|column_stack|stack|tile|repeat|repeat_interleave"
-    r"|tril|triu|where|masked_fill|masked_select|index_copy|index_fill|narrow|narrow_copy|expand|select|unbind|split|chunk|diag"
-    r"|diagonal|diag_embed|rot90|permute|transpose|t|clone|contiguous|movedim|squeeze|unsqueeze|reshape|view|flatten|swapaxes)$"
-)
-#: Operators without a single right result for a NaN: they may multiply it by padding, or use it as an index.
-NAN_IS_ANY = re.compile("conv|attention|embedding|unpool|polynomial|unfold|fold|grid|interpolate|ctc|multi_head|pdist")
-#: Operators that return the index of one of several equal values, read neighbours in memory, or subtract neighbours.
-CHOOSE_ONE = re.compile(
-    "median|mode|kthvalue|sort|topk|cummax|cummin|arg|max|min|unique|as_strided|gradient|group_norm"
-)
-#: Prefixes of operators that a library computes, often by iteration.
-LIBRARIES = re.compile(
-    "linalg|svd|lu|cholesky|qr|geqrf|eig|triangular|pinverse|lstsq|ormqr|lobpcg|pca|fft|stft|istft|logdet|inverse"
-    "|matrix_exp"
-)
-#: Operators that use a NaN as an index or a degree, multiply it by padding, count it, or skip it in a maximum.
-PLACES = re.compile(
-    "attention|embedding|unpool|grid|ctc|multi_head|bucketize|searchsorted|hist|polynomial|mode|[pc]dist"
-)
-#: Operators that a library computes in a fixed number of steps, and polynomials: a NaN in the input reaches the result.
-#: A search for the largest pivot or distance may skip it, so operators with such a search are not included, nor is
-#: geqrf, whose NaN cuSOLVER loses in some reflectors (torch 2.14.1).
-DIRECT = re.compile(
-    r"(linalg\.)?(qr|householder_product|ormqr|solve_triangular|triangular_solve|cholesky_solve|multi_dot"
-    r"|matrix_power|unique)$|.*polynomial"
-)
-#: Other operators that a CUDA graph can capture, including library calls.
-CAPTURED = re.compile(r"fft\.|(linalg\.)?(solve_triangular|triangular_solve|lu_unpack)$|constant_pad_nd$")
-PRODUCTS = re.compile(
-    r"(^|[._])(\w*mm|\w*mv|mat\w*mul|v?dot|inner|\w*linear|einsum|tensordot|multi_dot|conv\w*|chain_matmul)$"
-)
-#: Operators that square or divide intermediate values, where subnormal numbers become zero, or subtract them from one.
-UNDERFLOWS = re.compile("norm|dist|std|corrcoef|bessel|lp_pool|igammac")
-#: Operators that a GPU computes with atomic additions, which flush subnormal numbers (PTX: ``atom.add.f32``).
-ATOMIC = re.compile(r"index_add|index_reduce\.(mean|prod)|index_put|scatter|put|nll_loss|hist|segment|embedding")
-#: Operators that return some of their inputs, which may then all be subnormal.
-CHOOSES = re.compile(r"(_foreach_)?(minimum|maximum|fmin|fmax|min|max|amin|amax|aminmax|clamp\w*|index_reduce)\b")
+#: Operators by what they do; see ``patterns.txt``.
+(
+    MOVES, NAN_IS_ANY, CHOOSE_ONE, LIBRARIES, PLACES, DIRECT, CAPTURED, PRODUCTS, UNDERFLOWS, ATOMIC, CHOOSES,
+) = patterns(
+    "moves nan_is_any choose_one libraries places direct captured products underflows atomic chooses"
+)  # fmt: skip
 #: Classes whose kernels never synchronise, so that a graph can capture them. After a failed capture, every later GPU
 #: call in the process fails (torch 2.11).
 IN_GRAPHS = ("UnaryUfuncInfo", "BinaryUfuncInfo")
