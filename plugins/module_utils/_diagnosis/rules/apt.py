@@ -827,6 +827,35 @@ cause = apt cannot install what was asked for: unmet dependencies[ ({line})][; a
 remedy = {advice}; pins that DGX OS has in /etc/apt/preferences.d must stay.
 source = osrf/rocker#298
 
+[dnf-unmet]
+keys =
+    but none of the providers can be installed
+    nothing provides
+pattern =
+    nothing provides (?P<need1>\S[^\n]*?) needed by (?P<package1>[^\s,]+)(?: from (?P<source1>\S+))?
+    package (?P<package2>\S+)(?: from (?P<source2>\S+))? requires (?P<need2>[^\n]+?), but none of the providers can be
+    + installed
+values =
+    advice of need: (?:.*nvidia|a?kmod-|cuda-drivers) => Keep one source of NVIDIA's driver (RPM Fusion, NVIDIA's
+    + repository or another's, and disable the others), for this release of the system
+    advice of need: .*(?:gcc|libstdc|glibc|libc\.so) => Take the repository that was made for this release of the system
+    advice of need: . => Enable the repository that has it (updates, EPEL, CRB), or wait until the source has all of its
+    + packages
+cause = dnf cannot install {package}[ of {source}]: it needs {need}, which no enabled repository has in a form that
+    fits.
+remedy = {advice}; dnf repolist shows what is enabled, and dnf --refresh repoquery --whatprovides 'NAME' who has it.
+
+[rpm-same-file]
+keys =
+    conflicts between attempted installs of
+    conflicts with file from package
+pattern = file (?P<file>/\S+) (?:from install of (?P<first1>\S+) )?conflicts (?:between attempted installs of
+    + (?P<first2>\S+) and|with file from package) (?P<second>\S+)
+cause = Two packages bring {file}: {first} and {second}.
+remedy = Enable only the repository for this release (cat /etc/os-release says which), and one source of
+    NVIDIA's packages; remove the package of the other (sudo dnf remove), dnf clean all, and install again.
+source = NVIDIA/yum-packaging-fabric-manager#4
+
 [dpkg-configuration-question]
 keys = end of file on stdin at conffile prompt
 pattern =

@@ -6,6 +6,21 @@ CUDA messages from these libraries, which find and compile CUDA code on their ow
 """
 
 RULES = r"""
+[numba-driver-library]
+keys =
+    driver missing function: cu
+    _CUDA_DRIVER
+pattern =
+    CudaDriverError: driver missing function: (?P<function>cu\w+)
+    ValueError: (?P<variable>NUMBA(?:PRO)?_CUDA_DRIVER) (?P<path>\S+) is not a valid file path
+values =
+    what of function: . => the library that it took for the driver's has no
+    what of variable: . => no file is at the path of
+cause = Numba cannot use the CUDA driver: {what} [{function}][{variable} ({path})].
+remedy = Unset NUMBA_CUDA_DRIVER (of old releases NUMBAPRO_CUDA_DRIVER), or let it name the driver's own library
+    (ldconfig -p | grep libcuda.so.1), not the runtime's libcudart or a stub, as the process itself sees it.
+source = numba/numba#3963
+
 [xla-ptxas-old]
 keys =
     failed to get PTX kernel

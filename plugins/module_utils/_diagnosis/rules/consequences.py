@@ -312,11 +312,10 @@ keys =
     process exited, code=exited, status=
     Failed with result 'start-limit-hit'
     Failed with result 'exit-code'
-    Failed with result 'core-dump'
     Failed with result 'signal'
 pattern =
     ([\w@.\\-]+): (?:Main|Control|Mount) process exited, code=exited, status=(?!1(?:30|43)\b)[1-9]
-    ([\w@.\\-]+): Failed with result '(?:exit-code|start-limit-hit|core-dump|signal)'
+    ([\w@.\\-]+): Failed with result '(?:exit-code|start-limit-hit|signal)'
 cause = The program of {found} ended with an error, and its own lines in this log do not say one that is known.
 remedy = Read what it printed before that line (journalctl -u {found} -b), and start its ExecStart by hand as the same
     account; when that is mended, sudo systemctl reset-failed {found} and start it.
@@ -484,6 +483,7 @@ remedy = See which (systemctl --failed; systemctl list-dependencies {found}) and
 keys =
     segfault at
     code=dumped
+    Failed with result 'core-dump'
     unhandled exception:
     trap invalid opcode
     start failed: : signal
@@ -494,6 +494,7 @@ pattern =
     (?P<program4>[\w.:-]+)\[\d+\]: unhandled exception: (?P<signal4>[^\n,]{3,40})
     (?P<program5>[\w.:-]+)\[\d+\] trap (?P<signal5>invalid opcode)[^\n]*? in (?P<library5>[\w.+-]+)
     (?P<program3>[\w@.\\-]+): [Mm]ain process exited, code=dumped, status=(?P<signal>\d+/\w+)
+    (?P<program7>[\w@.\\-]+): Failed with result 'core-dump'
 cause = {program} crashed[ in {library}][ (signal {signal})].
 remedy = Read its last own lines before this; coredumpctl info shows where it was, and a library that was built for
     another version of Python, torch or CUDA is a common reason.
@@ -501,6 +502,7 @@ remedy = Read its last own lines before this; coredumpctl info shows where it wa
 [step-crashed]
 keys =
     Segmentation fault
+    segmentation fault
     Bus error
     Floating point exception
     Illegal instruction
@@ -521,6 +523,7 @@ pattern =
     ^(SIG(?:ABRT|SEGV|BUS|ILL)): \w
     \*\*\* (SIG(?:BUS|SEGV|ILL|ABRT)) received
     ^[ \t]*(Segmentation fault|Bus error|Illegal instruction|Floating point exception|Aborted)\b
+    ^\[\d+\] [ +-]*\d+ (segmentation fault|bus error|illegal hardware instruction|floating point exception|abort)\b
     Uncaught (SIG(?:ABRT|SEGV|BUS|ILL|FPE))
     FAILED: \[code=(13[4569])\]
 cause = A program crashed ({found}).
@@ -1005,8 +1008,8 @@ pattern =
     + \S+\n(?: {4}[^\n]*\n){0,12}(?:\w+\.)*(?!(?:OS|IO|File|Permission|Connection|Timeout|Memory|Import
     +|ModuleNotFound|Unicode|JSON|Syntax|Name|Recursion|Accelerator|OutOfMemory|Dist|HTTP|Hf)\w*(?:Error
     +|Exception):)(?:\w*Error|Exception): (?P<why3>(?![^\n]*(?:CUDA error|NCCL error|out of memory|root
-    + cause|[Ss]tack ?trace|following code:?$))[^\n]{2,400}?)\.?$(?!\s*(?:During handling of the above|The above
-    + exception was))
+    + cause|at driver init|[Ss]tack ?trace|following code:?$))[^\n]{2,400}?)\.?$(?!\s*(?:During handling of the
+    + above|The above exception was))
 values =
     advice of check: .*(?:capability|compute_cap|sm_?\d|is_sm|device_arch) => Choose another backend for that
     + kernel, which is not for this GPU
@@ -1191,8 +1194,10 @@ source = vllm-project/vllm#8447
 keys =
     cudaError
     CUDA_ERROR_
+    Error at driver init
 pattern =
-    (?:[Ee]rror|ERROR|[Ee]xception|[Ff]ail\w*|returned|code|status)[^\n]{0,80}?\b(?P<name>cudaError(?!_t)
+    Error at driver init:\s[^\n]{0,60}(?P<name2>CUDA_ERROR_[A-Z_]+)
+    (?:[Ee]rror|ERROR|[Ee]xception|[Ff]ail\w*|returned|results in|code|status)[^\n]{0,80}?\b(?P<name1>cudaError(?!_t)
     +[A-Z]\w+|CUDA_ERROR_[A-Z_]+)
 unless =
     Success|NotReady|NOT_READY
@@ -1211,6 +1216,8 @@ values =
     what of name: .*(?:Mps|MPS|Unavailable|UNAVAILABLE|SystemNotReady|NOT_READY|StartupFailure) => the GPU takes no
     + program now (another has it for itself, the MPS daemon, or the driver is not ready)
     what of name: .*(?:FileNotFound|FILE_NOT|SharedObject|SHARED_OBJECT|Jit|JIT) => a library or file of CUDA is missing
+    what of name: .*(?:OperatingSystem|OPERATING_SYSTEM) => the system refused a call, mostly for want of the GPU's
+    + devices or of its memory to lock
     what of name: .*(?:NotPermitted|NOT_PERMITTED) => the driver or a container forbids the call
     what of name: . => a call failed
     advice of name: .*(?:DeviceFunction|IMAGE|NO_BINARY|KernelImage|Ptx|PTX|SOURCE) => Take its build for CUDA 13 with
@@ -1219,6 +1226,9 @@ values =
     + nvidia-smi shows with the program's, and keep stubs and /usr/local/cuda/compat off LD_LIBRARY_PATH
     advice of name: .*(?:Mps|MPS|Unavailable|UNAVAILABLE|SystemNotReady|NOT_READY|StartupFailure|ECC|Ecc|Uncorr) => See
     + nvidia-smi -q and journalctl -k, end other programs on the GPU, and reboot
+    advice of name: .*(?:OperatingSystem|OPERATING_SYSTEM) => See that nvidia-smi works for the same account in the same
+    + container, that all of /dev/nvidia* are there (nvidia-uvm too: sudo nvidia-modprobe -c 0 -u), that libcuda.so.1 is
+    + the running driver's, and that ulimit -l and -v are unlimited
     advice of name: .*(?:Nvlink|NVLINK|Peer|PEER) => Set NCCL_P2P_DISABLE=1, or let each process see one GPU
     advice of name: .*(?:FileNotFound|FILE_NOT|SharedObject|SHARED_OBJECT|Jit|JIT) => Start a container with --gpus all
     + and NVIDIA_DRIVER_CAPABILITIES=compute,utility, and install all CUDA packages in one version

@@ -102,11 +102,19 @@ remedy = Leave runtimeClassName nvidia-cdi out of the pod (or set nvidia), and k
 source = NVIDIA/nvidia-container-toolkit#1239
 
 [cdi-not-known-to-podman]
-keys = stat nvidia.com/gpu
-pattern = stat (nvidia\.com/gpu\S*): no such file
-cause = This Podman takes {found} for a file: it is older than 4.1 and does not know CDI.
-remedy = Update Podman to 4.1 or newer (podman version), then sudo nvidia-ctk cdi generate
-    --output=/etc/cdi/nvidia.yaml.
+keys =
+    stat nvidia.com/gpu
+    invalid device mode: nvidia.com/gpu
+pattern =
+    stat (?P<name1>nvidia\.com/gpu\S*): no such file
+    containers (?P<config>config): invalid device mode: (?P<name2>nvidia\.com/gpu\S*)
+values =
+    advice of config: . => Take it out of devices in containers.conf, and name it with --device for each container; or
+    + update Podman
+    advice of name: . => Update Podman to 4.1 or newer (podman version), then sudo nvidia-ctk cdi generate
+    + --output=/etc/cdi/nvidia.yaml
+cause = This Podman takes {name} for a file: it does not know CDI, or not at that place.
+remedy = {advice}.
 source = NVIDIA/nvidia-container-toolkit#63
 
 [cdi-unresolvable]
@@ -240,7 +248,9 @@ keys =
     Unknown runtime specified
 pattern = (?:unknown or invalid runtime name:|Unknown runtime specified) (\w+)
 cause = Docker's configuration has no runtime called {found}.
-remedy = Run sudo nvidia-ctk runtime configure --runtime=docker, and restart docker.
+remedy = Run sudo nvidia-ctk runtime configure --runtime=docker, and restart docker; if docker info still does not list
+    it, this daemon reads another file (of snap, of a rootless Docker in ~/.config/docker, of Docker Desktop, or
+    --config-file).
 source = NVIDIA/dgx-spark-playbooks#26
 
 [container-name-taken]

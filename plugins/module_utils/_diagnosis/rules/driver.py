@@ -515,6 +515,16 @@ remedy = A Blackwell GPU needs the open kernel modules of 570 or newer (packages
     former kernel, and ask the vendor with these numbers.
 source = NVIDIA/gpu-operator#649
 
+[driver-fallback]
+keys = Falling back to
+pattern = NVIDIA kernel module (?P<what>not found|missing)\. Falling back to [Nn]ouveau
+cause = Fedora started without NVIDIA's kernel module ({what}): none was built for the running kernel, or Secure Boot
+    refused it.
+remedy = Look at mokutil --sb-state and at the logs below /var/cache/akmods/nvidia; build it with sudo akmods --force,
+    with Secure Boot enrol the key first (sudo kmodgenca -a; sudo mokutil --import
+    /etc/pki/akmods/certs/public_key.der), and reboot.
+source = gridhead/nvidia-auto-installer-for-fedora-linux#107
+
 [driver-other-module]
 keys =
     obtained ownership of the NVIDIA device

@@ -211,6 +211,32 @@ cause = The program needs a package that is not installed, or a newer one than t
 remedy = Install it with the Python that runs the program (python -m pip install), with --no-deps where it would replace
     torch; if it has no wheel for aarch64, look for an option that goes without it.
 
+[torch-check-false]
+keys = to be true, but got false
+pattern = Expected (?P<what>[^\n]{3,240}?) to be true, but got false
+values =
+    advice of what: .*(?:type\(|::k[A-Z]|Float|Half|BFloat|Int) => A tensor has another data type than this kernel
+    + takes: choose another quantization or --dtype, or another backend for it
+    advice of what: .*(?:device|is_cuda|cuda) => Move all tensors and the model to one device
+    advice of what: .*contiguous => Pass it contiguous tensors (x.contiguous())
+    advice of what: .*(?:size|shape|dim|stride|numel|[%=<>]) => Compare the shapes that the program passes with what the
+    + kernel takes: another size of groups, heads or parallelism, or another model
+    advice of what: . => Choose another backend for that kernel
+uncertain = yes
+cause = A compiled part of the program checked its arguments, and this does not hold: {what}.
+remedy = {advice}; the traceback's last places name the operator and its options.
+source = vllm-project/vllm#20221
+
+[options-exclusive]
+keys = are mutually exclusive
+pattern = (?:[Ee]rror|ERROR|fatal)[^\n]{0,40}?: (?:argument )?(?P<first>[\w.=-]+(?:, [\w.=-]+)*),? and
+    + (?P<second>[\w.=-]+) are mutually exclusive
+uncertain = yes
+cause = {first} and {second} exclude each other, and both are set.
+remedy = Leave one of them out; if you gave only one, look for the other in the script, the configuration file or the
+    environment that the program also reads.
+source = pytorch/pytorch#175435
+
 [program-advice]
 keys =
     Error:
@@ -222,7 +248,7 @@ pattern =
     \A(?:\W*(?:\w+\.)*\w*(?:Error|Exception):|(?:[^\n]*validation errors? for \w+\n(?:\S+\n)?)?\s*(?:Value
     + error|Assertion failed),) +(?![^\n]*(?:\. Did
     + you mean: '|[Ss]tack ?trace|root cause|NumCudaDevices|for (?:more )?details|report
-    + (?:a|this)
+    + (?:an?|this)
     + |(?:open|file|raise|create) an? issue|/issues|lease file|[Cc]heck [^\n]{0,40}\blogs?\b|relevant
     + logs|(?:errors?|messages?|output) above|the logs? (?:above|for)|enforce
     + fail))(?:(?P<why>[^\n]{4,400}?)(?:[.!?;:]['`)\]]*\s*|,\s+| [(\u2013\u2014-] *(?=[a-z]+
@@ -401,6 +427,8 @@ values =
     advice of why: Extra => Remove it, or correct its name and level: this release has no such setting there (of
     + TensorRT-LLM compare the YAML file with the reference of the installed release)
     advice of why: Field => Add it: this release requires it
+    advice of model: (?:VllmConfig|ModelConfig|Compress\w+|Quantization\w+)$ => Write a value of that kind if you gave
+    + it; if it stands in the model's config.json, take the release of the server that the model's page names
     advice of why: . => Write a value of that kind (in YAML without quotes, where it is a number or true)
 cause = {model} refuses a setting[, {field}]: {why}.
 remedy = {advice}.
@@ -430,9 +458,19 @@ pattern =
     + (?:not )?be (?:set|given|provided|used|positive|non-negative|greater|less|at (?:least|most)|between|>|<|a |an
     + |None))[^\n]{0,300}?)\.?$
 cause = The server refuses its settings[ ({part})]: {why}.
-remedy = Change the setting that the message names: as an option it has hyphens for its underscores (--help lists them),
-    in a JSON or YAML value the same name; leave it and what depends on it out if you do not need it, or take a release
-    whose notes have it.
+values =
+    advice of why: (?:Expecting (?:property|value|'|\W|[,:])|Extra data: line|Unterminated string) => That is about a
+    + JSON
+    + text: correct it at that place, in the value of an option or in a file of the model (config.json and its like;
+    + python3 -m json.tool FILE finds the place, and downloading it again may mend it)
+    advice of why: .*[Cc]apability: \d => Take the model in another quantization, or not quantized, or a GPU of that
+    + capability (for older GPUs llama.cpp with a GGUF file)
+    advice of why: Found unknown quantization => Take a release that knows it; of a model that also has its form for
+    + Transformers leave Mistral's options out (--config-format, --load-format, --tokenizer-mode)
+    advice of why: . => Change the setting that the message names: as an option it has hyphens for its underscores
+    + (--help lists them), in a JSON or YAML value the same name; leave it and what depends on it out if you do not
+    + need it, or take a release whose notes have it
+remedy = {advice}.
 
 [llamacpp-model-refused]
 keys =
@@ -881,7 +919,10 @@ keys =
     Error Code 10:
 pattern = Error Code (?P<code>\d+): (?P<kind>[\w ]+?) \((?P<why>[^\n]{3,300}?)\)?\s*$
 values =
-    advice of why: .*(?:magicTag|[Vv]ersion|SERIAL) => Build the engine again with the TensorRT that loads it
+    advice of why: .*(?:magicTag|[Vv]ersion|SERIAL|[Ss]erializ|archive) => See that the file is complete, or delete it
+    + (an engine that a program has cached too), and build it again with the TensorRT that loads it
+    advice of why: .*(?:launch failure|illegal|misaligned) => Load the same engine with trtexec: if that works, the
+    + program's own code is at fault (buffers freed or too small, another stream): run it under compute-sanitizer
     advice of code: 2$ => Leave more memory free
     advice of code: 3$ => Correct the names and shapes that the program passes
     advice of code: . => Use the newest TensorRT for this GPU, and simplify the model (onnxsim, a newer opset)
@@ -909,6 +950,8 @@ unless = an illegal memory|out of memory
 values =
     advice of why: Hang => Start it without the overlap scheduler and CUDA graphs (disable_overlap_scheduler,
     + cuda_graph_config: null), and read the other hosts' logs
+    advice of why: .*model architecture => See that the model's config.json has architectures, and take a release whose
+    + list of models has it
     advice of why: .*(?:max_\w+|length|exceed|Batch) => Raise the limit that it names (--max_num_tokens,
     + --max_seq_len, --max_batch_size), or send less
     advice of why: .*(?:memory|alloc|KV cache) => Lower --kv_cache_free_gpu_memory_fraction and --max_seq_len
@@ -989,8 +1032,14 @@ pattern =
     + traceback\):\s*\n?(?P<why>[^\n]{0,200})
 uncertain = yes
 cause = Transformers could not import {module}[: {why}]; the cause is the first traceback above.
-remedy = Fix that first import: usually another package does not fit (torch, torchvision, flash-attn, tokenizers,
-    numpy); upgrade it together with transformers, or uninstall it if nothing needs it.
+values =
+    advice of why: .*triton\.ops => Upgrade bitsandbytes (0.45 or newer), since Triton 3 no longer has that part, or
+    + uninstall it if nothing needs it
+    advice of why: .*undefined symbol => Install that package's build for the installed torch, or uninstall it if
+    + nothing needs it
+    advice of why: (?:)|. => Fix that first import: usually another package does not fit (torch, torchvision,
+    + flash-attn, tokenizers, numpy); upgrade it together with transformers, or uninstall it if nothing needs it
+remedy = {advice}.
 source = https://github.com/huggingface/transformers/blob/main/src/transformers/utils/import_utils.py
 
 [dynamo-refused]

@@ -179,8 +179,13 @@ cause = {package} is installed and has no {part}: it is a different version from
 remedy = {advice}; python -c "import {package}; print({package}.__file__)" shows which {package} is taken.
 
 [python-module-missing]
-keys = Error: No module named
-pattern = Error: No module named '?([\w.]+)
+keys =
+    Error: No module named
+    Can't import
+    Cannot import
+pattern =
+    Error: No module named '?([\w.]+)
+    [Cc]an(?:'t|not) import [^\n]{1,160}?: No module named '([\w.]+)
 unless = Failed to import Triton kernels
 values =
     package of found: cv2$ => opencv-python-headless
@@ -318,6 +323,8 @@ values =
     + for a serial line) and log in again; a container needs --device and --group-add with that group's number
     advice of path: /dev/std(?:err|out|in)$ => It is the terminal or file of the account that logged in, and after su or
     + sudo -u another one runs: write >&2 instead of > /dev/stderr in the script, or run all of it as one account
+    advice of path: /\S*(?:/bin/\S+|/(?:docker-)?(?:entry|start|run|init)[\w-]*)\.sh$ => Make the script executable
+    + (chmod +x; in a Dockerfile COPY --chmod=755, in git update-index --chmod=+x), or start it with sh
     advice of path: /(?:etc|usr|boot|lib|root|proc|sys|dev)/ => Run it with sudo, since this is the system's
     advice of made: . => Make it as root for the account that runs this: sudo mkdir -p there, then sudo chown -R
     + ACCOUNT: there (of a service the one of User= in systemctl cat)
@@ -555,14 +562,17 @@ keys =
     does not know how to route a message
     has lost communication with a remote daemon
     was unable to reliably start one or more daemons
+    daemon has unexpectedly failed after launch
 pattern =
+    An (?:ORTE|PRTE) daemon has unexpectedly failed after launch
     does not know how to route a message(?s:.{0,200}?)target node: +(?P<node2>\S+)
     lost communication with a remote daemon(?s:.{0,300}?)Remote daemon: \S+ on node (?P<node>\S+)
     (?:unable to reliably start one or more daemons|lost communication with a remote daemon)
 cause = mpirun could not start its daemon on another host, or lost it[ ({node})].
 remedy = Check that ssh HOST orted --version (Open MPI 5: prted) works without a password and finds the same Open MPI
     (give --prefix or set PATH in ~/.bashrc before its test for a terminal), and that the firewall allows the hosts'
-    network.
+    network; with several networks name the one they share (--mca oob_tcp_if_include and --mca btl_tcp_if_include
+    192.168.100.0/24).
 
 [docker-object-there]
 keys =

@@ -10,19 +10,28 @@ RULES = r"""
 keys =
     Smudge error: Error downloading
     smudge filter lfs failed
+    external filter
 pattern =
     Smudge error: Error downloading (?P<file1>\S+) [^\n]*?(?P<why>Git credentials for \S+ not found|remote missing
-    + object|does not exist on the server|over its data quota|rate limit)
+    + object|does not exist on the server|over its data quota|rate limit|expected OID|invalid character|Server
+    + error|from HTTP 5\d\d|timed? ?out)
     Smudge error: Error downloading (?P<file2>\S+)
     (?P<file3>\S+): smudge filter lfs failed
+    external filter '?git-lfs [^\n]*failed
 values =
+    what of why: exp => what came was damaged or is another file
+    what of why: inv => the answer has other text in it, such as what the login's shell prints
+    what of why: Ser|from|tim => the server failed
     what of why: Git cred => the server asks for a login
     what of why: over|rate => the repository's quota is used up
     what of why: . => the server does not have it
-cause = git cannot get {file}, a large file that the repository keeps in Git LFS[: {what}].
-remedy = Where the build does not need such files, mostly tests and pictures, leave them out: export
-    GIT_LFS_SKIP_SMUDGE=1
-    before git clone, pip or uv; else log in, or take the files from where the project says.
+    advice of why: exp => run git lfs pull in the clone again, or take a model's file with hf download
+    advice of why: inv => let ~/.bashrc and its like print nothing without a terminal, or clone over https
+    advice of why: Ser|from|tim => run git lfs pull in the clone later
+    advice of why: (?:)|. => log in, run git lfs pull in the clone, or take the files from where the project says
+cause = git cannot get [{file}, ]a large file that the repository keeps in Git LFS[: {what}].
+remedy = Where the build does not need such files, mostly tests and pictures, leave them out (export
+    GIT_LFS_SKIP_SMUDGE=1 before git clone, pip or uv); else {advice}.
 source = astral-sh/uv#9451
 
 [submodule-failed]

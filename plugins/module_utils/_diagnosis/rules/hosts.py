@@ -708,7 +708,9 @@ source = awslabs/awsome-distributed-ai#195
 [slurm-refused]
 keys =
     srun: error
+    srun: fatal
     sbatch: error
+    sbatch: fatal
     salloc: error
     slurmd: error
     slurmd: fatal
@@ -717,8 +719,22 @@ keys =
     slurmstepd: error
 pattern =
     (?P<program>srun|sbatch|salloc|slurm\w+): (?:error|fatal): (?P<why>(?!\*\*\*|[^\n]*(?:task \d|[Ee]xited
-    + with|[Kk]illed|oom|CANCELLED|Terminating))[^\n]{5,200})
+    + with|[Kk]illed|oom|CANCELLED|Terminating))[^\n]{5,200}(?<!\.))
 values =
+    advice of why: .*gres\.conf file /dev/ => That device is not there: see that nvidia-smi works on the node (sudo
+    + nvidia-modprobe -c 0 -u makes the devices once the driver is loaded), then restart slurmd; take the line out of
+    + the gres.conf of a node without GPU
+    advice of why: Step requested GRES => Leave the GPUs out of srun inside the job, whose step then has all of the
+    + job's, or name their type as the job does (--gres=gpu:TYPE:1)
+    advice of why: .*SLURM_MEM_PER_ => Ask for memory in one way only; within another job unset what that job has set
+    + (unset SLURM_MEM_PER_CPU SLURM_MEM_PER_GPU SLURM_MEM_PER_NODE)
+    advice of why: .*cgroup_dbus => Set IgnoreSystemd=yes in cgroup.conf where no systemd runs (a container), or
+    + start the container with systemd
+    advice of why: .*(?:cgroup/v2|cgroup plugin) => Build Slurm where the development files of dbus and bpf are
+    + installed (libdbus-1-dev, libbpf-dev), or install the package with cgroup_v2.so; CgroupPlugin=disabled in
+    + cgroup.conf goes without it
+    advice of why: .*execve.*/slurm_script => The node's own copy of the job's script is gone: keep SlurmdSpoolDir out
+    + of /tmp, which is cleaned (/var/spool/slurmd), and restart slurmd on that node
     advice of why: .*(?:gres|generic resource) => Declare the GPU on both sides: GresTypes=gpu and Gres=gpu:1 in
     + slurm.conf, Name=gpu File=/dev/nvidia0 in the node's gres.conf, then restart slurmctld and slurmd
     advice of why: .*NodeName => Name the node in slurm.conf as hostname -s prints it (or with NodeHostname=), the same

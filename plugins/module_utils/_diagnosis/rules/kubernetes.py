@@ -34,6 +34,15 @@ remedy = Give the plugin's pods the runtime class nvidia (helm: --set runtimeCla
     containerd; k3s finds the toolkit when it is restarted); nvidia-smi must work on the node first.
 source = k3s-io/k3s#4391
 
+[k8s-plugin-lost-driver]
+keys = error calling nvml.Init
+pattern = error calling nvml\.Init(?:: (?P<why>[\w ]+))?
+cause = NVIDIA's device plugin could no longer start NVML in its own container[ ({why})], so that the kubelet refused
+    the pod: the driver was changed or failed after the plugin had started, or the plugin lost the GPU's devices.
+remedy = See that nvidia-smi works on the node (if not, journalctl -k, and reboot), then delete the plugin's pod there,
+    so that it starts again; with Unknown Error keep that from coming back with CDI (deviceListStrategy=cdi-cri).
+source = NVIDIA/k8s-device-plugin#1397
+
 [k8s-plugin-watcher]
 keys = FS watcher
 pattern = [Ff]ailed to created? FS watcher(?:\.|: (?P<why>[\w ]+))
@@ -246,6 +255,18 @@ pattern = Error from server \(Forbidden\): (?:error when \w+ [^\n:]*: )?(?P<what
 cause = The cluster does not let this account do it: {what}.
 remedy = Use an account with that right (kubectl auth can-i shows it; the administrator's configuration has all), or ask
     for a RoleBinding.
+
+[microk8s-no-addon]
+keys = was not found in any repository
+pattern = Addon (?P<addon>\S+) was not found in any repository
+values =
+    advice of addon: (?:gpu|nvidia)$ => That addon is for amd64 only: install NVIDIA's GPU Operator with helm
+    + (driver.enabled=false, since the host has the driver), with the paths of MicroK8s' containerd in toolkit.env
+    advice of addon: . => List what there is for this processor (microk8s status), and add the repository that has it
+    + (sudo microk8s enable community, microk8s addons repo update)
+cause = MicroK8s has no addon {addon} for this processor in its repositories.
+remedy = {advice}.
+source = defilantech/LLMKube#718
 
 [helm-kind-unknown]
 keys = no matches for kind

@@ -130,6 +130,9 @@ pattern =
 values =
     advice of log_image_build: . => An image's build has no driver: run no program there that needs it, or link the
     + stub for that step (ln -s /usr/local/cuda/lib64/stubs/libcuda.so /tmp/libcuda.so.1; LD_LIBRARY_PATH=/tmp)
+    advice of found: NVML library => See that nvidia-smi works on the host; give a pod of Kubernetes NVIDIA's runtime
+    + (runtimeClassName: nvidia, or sudo nvidia-ctk runtime configure --runtime=containerd --set-as-default), and start
+    + any other container with --gpus all
     advice of found: . => Run it on a host with the driver (nvidia-smi works there); in a container start it with --gpus
     + all (--runtime=nvidia) and the NVIDIA Container Toolkit, which brings the driver's libraries in; this collection
     + never installs the driver
@@ -178,11 +181,16 @@ keys =
     execution provider is not enabled in this build
     Failed to create CUDAExecutionProvider
     Failed to create TensorrtExecutionProvider
+    Please install TensorRT libraries
 pattern =
+    (Please install TensorRT libraries)
     ((?:CUDA|TensorRT) execution provider is not enabled in this build)
     (Failed to create (?:CUDA|Tensorrt)ExecutionProvider)
-cause = ONNX Runtime does not use the GPU ({found}): its build has no CUDA (those for aarch64 mostly have none), or it
-    does not find the CUDA and cuDNN that it was built for.
+values =
+    without of found: .*TensorRT lib => does not find the TensorRT (libnvinfer.so) of the release that it was built for
+    without of found: . => has no CUDA (builds for aarch64 mostly have none), or does not find the CUDA and cuDNN that
+    + it was built for
+cause = ONNX Runtime does not use the GPU as it was told ({found}): it {without}.
 remedy = See the line before it, which names a library that is missing; take a build for this CUDA and for aarch64 (the
     vendor's or NVIDIA's for Jetson), or build ONNX Runtime here (--use_cuda, CMAKE_CUDA_ARCHITECTURES=121 on a Spark);
     remove the package onnxruntime beside onnxruntime-gpu.
@@ -358,6 +366,14 @@ remedy = See which number there is (find / -name '{library}.*' 2>/dev/null), the
 source =
     pytorch/pytorch#162252
     pytorch/pytorch#162367
+
+[library-name-damaged]
+keys = cannot open shared object file
+pattern = ImportError: (?P<name>[^\s\w./][^\s/.]{0,20}): cannot open shared object file
+cause = A library of a Python package is damaged: it asks for one of the name {name}.
+remedy = Install the package again without the cache (pip install --no-cache-dir --force-reinstall): the traceback's
+    last line names its file; see that the disk is not full and that no tool rewrote the file (patchelf, strip).
+source = cupy/cupy#7565
 
 [library-not-found]
 keys = cannot open shared object file

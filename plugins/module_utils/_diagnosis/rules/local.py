@@ -432,6 +432,27 @@ cause = CTranslate2 is to compute in {type} on a device that cannot, mostly the 
 remedy = Set compute_type="int8" (or "float32") with device="cpu"; for the GPU build CTranslate2 with -DWITH_CUDA=ON.
 source = OpenNMT/CTranslate2#1908
 
+[nvenc-refused]
+keys =
+    OpenEncodeSessionEx failed
+    capable devices found
+pattern =
+    (?P<encoder1>\w+_nvenc) @[^\n]*OpenEncodeSessionEx failed: (?P<why1>[^\n]+)
+    (?P<encoder2>\w+_nvenc) @[^\n]*(?P<why2>No (?:NVENC )?capable devices found)
+values =
+    advice of why: .*out of memory => End other encoders (a GeForce has a limit of sessions at one time) and programs
+    + that hold the GPU's memory
+    advice of why: .*(?:unsupported device) => Encode with another GPU or on the CPU (libx264, libx265, libsvtav1),
+    + since
+    + this one has no such encoder
+    advice of why: .*(?:client key|version) => Update the driver, which is older than this FFmpeg's headers
+    advice of why: . => Run it with -loglevel verbose, which says of each GPU why it is not taken, and leave out
+    + profile, preset, B-frames and 10 bit one after the other; a GPU may have no encoder (A100, H100) or not this one
+    + (AV1 since Ada), and the driver may be too old
+cause = FFmpeg's encoder {encoder} can use no GPU: {why}.
+remedy = {advice}.
+source = HandBrake/HandBrake#2204
+
 [ffmpeg-codec-missing]
 keys =
     Unknown encoder '

@@ -375,6 +375,13 @@ cause = The program loads the model as {auto}, and a model of {config} is not of
 remedy = {advice}.
 source = QwenLM/Qwen3-VL#157
 
+[quantization-not-of-model]
+keys = Quantization is not supported for <class
+pattern = Quantization is not supported for <class '(?:[\w.]+\.)?(?P<class>\w+)'>
+cause = This release of vLLM runs models of {class} only without quantization.
+remedy = Take a newer release, or the model without quantization (bfloat16).
+source = vllm-project/vllm#1711
+
 [types-differ]
 keys =
     expected mat1 and mat2 to have the same dtype
@@ -382,7 +389,9 @@ keys =
     expected scalar type
     should be the same
     must have the same dtype
+    tensor to have dtype
 pattern =
+    Expected \w+ tensor to have dtype (?P<types5>\S+, but got \w+)
     expected m(?:at)?1 and m(?:at)?2 to have the same dtype, but got: (?P<types1>\S+ != \S+)
     expected scalar type (?P<types2>\w+ but found \w+)
     Input type \((?P<types3>\S+)\) and (?:weight|bias) type \(\S+\) should be the same

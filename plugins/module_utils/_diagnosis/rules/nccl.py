@@ -237,8 +237,9 @@ keys = Failed to exchange data between server and clients
 pattern = (Failed to exchange data between server and clients)
 cause = The two sides of perftest do not understand each other ({found}): their versions or options differ, or one
     ended.
-remedy = Start both with the same options in the same version of perftest, the server first, and read the other side's
-    lines.
+remedy = Start both with the same options in the same version of perftest, the server first, with the port and the index
+    of its GID named on both (-d, -x 3: show_gids says which is RoCE v2 with the IPv4 address), and read the other
+    side's lines.
 
 [rdma-mtu]
 keys = Requested mtu is higher than active mtu
@@ -285,6 +286,15 @@ cause = Two ranks of one job run on the same GPU ({found}, device {device}), and
 remedy = Start one rank on each Spark (a tensor parallel size of the number of Sparks), and give each rank its own
     device.
 source = NVIDIA/Megatron-LM#661
+
+[gloo-rdma-failed]
+keys = wc->status == IBV_WC_SUCCESS
+pattern = wc->status == IBV_WC_SUCCESS\. (?P<status>\d+) vs 0\.(?: [^\n:]*: (?P<why>[^\n]{3,120}))?
+cause = A request of Gloo over RDMA failed (status {status}[, {why}]): its connection does not get through, mostly
+    since Gloo takes port 1 and index 0 of the card, whose address is a link-local one.
+remedy = Give it the index whose GID holds the port's IPv4 address as RoCE v2 (show_gids), the same on both sides
+    (--ib-index, --ib-port of its benchmark), or let it use TCP (--transport tcp).
+source = pytorch/gloo#147
 
 [gloo-interface]
 keys = nable to find address for:

@@ -181,6 +181,14 @@ remedy = End what holds memory, drop the page cache (sync; echo 3 | sudo tee /pr
     again; a smaller share for the engine does not help where its first call fails.
 source = NVIDIA/xr-ai#440
 
+[attention-kernel-missing]
+keys = no kernel found to launch!
+pattern = (cutlass[FB]): no kernel found to launch!
+cause = PyTorch's memory-efficient attention ({found}) has no kernel for these tensors on this GPU.
+remedy = Use another data type (float16 instead of bfloat16 on a GPU before Ampere), see that the sizes of heads are
+    multiples of 8, and take a PyTorch with code for this GPU; torch.backends.cuda.enable_mem_efficient_sdp(False) makes
+    it choose another way.
+
 [gpu-not-seen]
 keys =
     No CUDA GPUs are available
@@ -683,7 +691,9 @@ source = QwenLM/Qwen3#873
 keys =
     CUDA_ERROR_INVALID_PTX
     CUDA_ERROR_INVALID_HANDLE
-pattern = (?:[Ee]rror|failed|returned)[^\n]{0,120}?(CUDA_ERROR_INVALID_(?:PTX|HANDLE))
+pattern =
+    (?:[Ee]rror|failed|returned)[^\n]{0,120}?(CUDA_ERROR_INVALID_PTX)
+    (?:failed with '?|kernel[^\n]{0,60}: )(CUDA_ERROR_INVALID_HANDLE)
 cause = A program, mostly TensorFlow, has no code for this GPU and brings PTX that the driver does not take ({found}).
 remedy = Use a build that knows Blackwell: NVIDIA's image nvcr.io/nvidia/tensorflow (25.02 or newer), or a newer
     TensorFlow that was built for CUDA 12.8 or newer; TF_XLA_FLAGS=--tf_xla_auto_jit=0 goes without XLA's kernels.

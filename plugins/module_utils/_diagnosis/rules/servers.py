@@ -434,10 +434,15 @@ keys =
     No compiled nvfp4
     No compiled get_cutlass
 pattern = No compiled (?P<kernel>\w+) for [^\n]*?(?P<need>\d{2,3})\b
-cause = This build of vLLM has no kernel {kernel} for this GPU ({need}; a GB10 is 121): it was built without 12.0 and
-    12.1, or for another CUDA.
-remedy = Install vLLM's wheel for cu130 or an image for the Spark, or build it with TORCH_CUDA_ARCH_LIST=12.1a; else
-    choose another backend (Marlin, Triton) or quantization.
+values =
+    reason of need: 1[0-2]\d => a GB10 is 121): it was built without 12.0 and 12.1, or for another CUDA
+    reason of need: . => that is its compute capability without the point): none was built for it, or none exists
+    advice of need: 1[0-2]\d => Install vLLM's wheel for cu130 or an image for the Spark, or build it with
+    + TORCH_CUDA_ARCH_LIST=12.1a; else choose
+    advice of need: 87 => Build it on the device with TORCH_CUDA_ARCH_LIST=8.7; else choose
+    advice of need: . => Take the release before, if it loaded this model on this GPU; else choose
+cause = This build of vLLM has no kernel {kernel} for this GPU ({need}; {reason}.
+remedy = {advice} another backend (Marlin, Triton) or quantization.
 
 [quantization-gpu-too-old]
 keys =
@@ -780,14 +785,30 @@ source = NVIDIA/gpu-operator#1794
 [triton-server-model]
 keys =
     failed to load all models
+    failed to load '
+    failed to poll model '
+    Failed to determine modification time for '
+    loading failed with error: version
     Could not determine backend for model
     unable to load shared library
     Poll failed for model directory
 pattern =
     failed to load '(?P<model1>[^'\n]+)' version \d+: (?P<why1>[^\n]{1,200})
     Poll failed for model directory '(?P<model2>[^'\n]+)': (?P<why2>[^\n]{1,200})
+    failed to poll model '(?P<model4>[^'\n]+)': (?P<why4>[^\n]{1,200}?)\.?$
+    Failed to determine modification time for '(?P<model5>[^'\n]+)': (?P<why5>[^\n]{1,300}?)\.?$
+    Model '(?P<model6>[^'\n]+)' loading failed with error: version \d+ is at UNAVAILABLE state:
+    + (?P<why6>[^\n]{1,300}?)[.;]*$
     (?P<why3>failed to load all models)
 values =
+    advice of why: .*\$\{ => A variable of its config.pbtxt was never filled in: run tools/fill_template.py of
+    + tensorrtllm_backend over it (triton_backend:tensorrtllm, and the others with a dollar sign)
+    advice of why: .*(?:/opt/tritonserver/backends|backend library) => This image has no such backend: take the one of
+    + the
+    + same release that has it (nvcr.io/nvidia/tritonserver:YY.MM-trtllm-python-py3, -vllm-python-py3, -py3)
+    advice of why: .*(?:unable to find|not found in any|does not exist|No such file) => Compare the names with what is
+    + there: REPOSITORY/MODEL/config.pbtxt, and REPOSITORY/MODEL/1/model.pt (.onnx, .plan, .py), or another name that
+    + default_model_filename in config.pbtxt says; a container sees what -v mounts
     advice of why: failed to load all => Look at the table of models above: the row with UNAVAILABLE says which and why
     advice of why: . => Compare its config.pbtxt (backend, file names in the directory 1) with the backend's
     + documentation, take the server's image that has that backend in the version of the model (of TensorRT the same

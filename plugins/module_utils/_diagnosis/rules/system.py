@@ -457,6 +457,8 @@ remedy = Unmount it (sudo umount -l) and mount it again; end programs that still
 [fwupd-refused]
 keys =
     ailed to run update on reboot
+    failed to read flash
+    failed to erase fw
     CapsuleApp: failed
     Could not apply capsule
     failed to wait for detach
@@ -491,6 +493,8 @@ pattern =
     (?P<why6>Failed to find ESP[^\n]*)
     (?P<why7>failed to write data to efivarfs[^\n]*)
     (?P<why8>[\w ]*when not on AC power)
+    (?P<why13>failed to read flash)
+    (?P<why14>failed to erase fw[^\n]*)
     (?P<why1>org\.freedesktop\.fwupd was not provided)
     (?P<why2>Blocked executable in the ESP)[^:\n]*: (?P<file>/\S+)
     (?P<why3>[\w ]*power is required)
@@ -503,6 +507,10 @@ values =
     advice of why: failed to wait => Plug the device into the host itself, without a hub, and repeat
     advice of why: firmware sig => Use the firmware from the vendor's own remote (fwupdmgr get-remotes, refresh),
     + because this file is not signed
+    advice of why: failed to read => The kernel or the firmware keeps the flash closed: disable Secure Boot and the
+    + firmware's lock of its flash for the update, start once with iomem=relaxed, or use the vendor's own updater
+    advice of why: failed to erase => Plug the device into the host itself, restart fwupd (sudo systemctl restart fwupd)
+    + and try a newer fwupd
     advice of why: failed to update => Boot in UEFI mode with efivarfs mounted and writable; see efibootmgr -v
     advice of why: shim => Install shim-signed and grub's signed package (sudo apt install --reinstall shim-signed),
     + or disable Secure Boot for the update
@@ -724,15 +732,22 @@ remedy = On the host itself mount them (sudo mount -t efivarfs efivarfs /sys/fir
 keys = Xid (
 pattern =
     Xid \([^)\n]+\): (?P<number>13|31|32|69), ?(?:pid=[^,\n]*, )?(?:name=(?P<program>\w[^,\n]*), )?
-    +(?P<words>[^\n]{0,120})
+    +(?P<words>[^\n]{0,120})(?:(?:\n[^\n]*){0,8}?\n[^\n]* 154, [^\n]*\((?P<action>[\w ]+ Required)\))?
 values =
+    blame of number: 32 => a fault of the driver, the bus or memory more often than of the program
+    blame of number: . => mostly a fault of the program, not of the hardware
+    advice of number: 32 => Update the driver (or boot the former kernel and driver), and check the card's seat, power
+    + and
+    + temperature, and the host's memory
+    advice of number: . => Look in that program's own log for the kernel that failed (an illegal memory access), and
+    + take
+    + a release of its library in which it is mended; if other programs fail so, too, reset the GPU
+    what of number: 32 => the commands for the GPU came damaged
     what of number: 31 => a kernel read memory of the GPU that is not mapped
     what of number: . => the GPU's engine could not carry out what a program sent it
 uncertain = yes
-cause = The driver reports Xid {number}[ of the program {program}]: {what}[ ({words})]: mostly a fault of the program,
-    not of the hardware.
-remedy = Look in that program's own log for the kernel that failed (an illegal memory access), and take a release of its
-    library in which it is mended; if other programs fail so, too, reset the GPU.
+cause = The driver reports Xid {number}[ of the program {program}]: {what}[ ({words})]: {blame}.
+remedy = {advice}[; the driver says what the GPU needs now: {action}].
 source =
     https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html
     sgl-project/sglang#27520

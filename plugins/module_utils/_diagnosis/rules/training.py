@@ -28,13 +28,27 @@ remedy = Train with bf16=True and load the model with dtype=torch.bfloat16; or k
 source = https://huggingface.co/docs/peft/developer_guides/troubleshooting
 
 [gradients-missing]
-keys = does not require grad and does not have a grad_fn
-pattern = (element 0 of tensors does not require grad) and does not have a grad_fn
+keys =
+    does not require grad and does not have a grad_fn
+    none of output has requires_grad=True
+pattern =
+    (element 0 of tensors does not require grad) and does not have a grad_fn
+    (none of output has requires_grad=True)
 cause = Nothing that leads to the loss is trained ({found}): all parameters are frozen, the loss was computed without
     gradients, or gradient checkpointing cut the way from a frozen embedding to an adapter.
 remedy = With an adapter call model.enable_input_require_grads() before the training, or pass use_reentrant=False
     (gradient_checkpointing_kwargs of the Trainer); otherwise see which parameters have requires_grad, and that no
     torch.no_grad() or .detach() stands around the model.
+
+[inference-tensor]
+keys = update to inference tensor outside
+pattern = (Inplace update to inference tensor outside InferenceMode)
+cause = A tensor that was made under torch.inference_mode() is changed later ({found}), as a buffer is that an
+    evaluation has made for a model in training.
+remedy = Use torch.no_grad() in the place of torch.inference_mode() for what is used again, or pass on a copy
+    (x.clone()); of a trainer upgrade it with what it patches (unsloth and unsloth_zoo), or turn its gradient
+    checkpointing off for the evaluation.
+source = unslothai/unsloth#3828
 
 [graph-freed]
 keys = Trying to backward through the graph a second time

@@ -297,6 +297,33 @@ cause = Jupyter refused a request of its own page ({found}): the browser's cooki
 remedy = Open the address with its token anew in a private window, and pass cookies and websockets through the proxy;
     two servers on one host name need different ports and names.
 
+[jupyter-file-mode]
+keys = Permissions assignment failed for secure file
+pattern = Permissions assignment failed for secure file: '(?P<file>[^'\n]+)'\.\s*Got '(?P<mode>\w+)'
+cause = Jupyter cannot make {file} readable for its account alone (it got {mode}): the file system does not keep modes,
+    as mounts of Windows and some network shares.
+remedy = Set JUPYTER_RUNTIME_DIR to a directory of a local disk, or JUPYTER_ALLOW_INSECURE_WRITES=1 where nobody else
+    can log in.
+source = jupyter/notebook#5058
+
+[jupyter-kernel-program]
+keys = Failed to run command:
+pattern = App\] Failed to run command:\s+\['(?P<program>[^'\n]+)'
+cause = Jupyter cannot start the program of a kernel, {program}: it is not there, not on the PATH of Jupyter's account,
+    or not executable for it (below /root for another account).
+remedy = See what the kernel starts (jupyter kernelspec list, kernel.json in that directory), and install the kernel
+    again as the account that runs Jupyter (python -m ipykernel install --user).
+source = SciSharp/SciSharpCube#3
+
+[comfyui-no-node]
+keys = due to the lack of NODE_CLASS_MAPPINGS
+pattern = Skip (?P<path>\S+) module for custom nodes due to the lack of NODE_CLASS_MAPPINGS
+cause = {path} is in the directory of ComfyUI's custom nodes, and is none: a Python package, a directory too high or too
+    low, or a copy that is not complete.
+remedy = Move it out of custom_nodes; install a package (SageAttention, Triton) with ComfyUI's own pip, and start with
+    --use-sage-attention for the first; clone a node again so that its __init__.py lies in custom_nodes/NAME.
+source = woct0rdho/SageAttention#4
+
 [jupyter-root]
 keys = Use --allow-root to bypass
 pattern = (Running as root is not recommended)
