@@ -1196,7 +1196,7 @@ keys =
     CUDA_ERROR_
     Error at driver init
 pattern =
-    Error at driver init:\s[^\n]{0,60}(?P<name2>CUDA_ERROR_[A-Z_]+)
+    Error at driver init:\s{1,3}[^\n]{0,60}(?P<name2>CUDA_ERROR_[A-Z_]+)
     (?:[Ee]rror|ERROR|[Ee]xception|[Ff]ail\w*|returned|results in|code|status)[^\n]{0,80}?\b(?P<name1>cudaError(?!_t)
     +[A-Z]\w+|CUDA_ERROR_[A-Z_]+)
 unless =

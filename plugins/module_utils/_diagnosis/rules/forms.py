@@ -1105,6 +1105,31 @@ cause = A call of RDMA failed ({verb}): {why}.
 remedy = {advice}; NCCL_IB_DISABLE=1 tells whether RDMA is at fault.
 source = https://man7.org/linux/man-pages/man3/ibv_modify_qp.3.html
 
+[thing-not-found]
+keys =
+    nable to find
+    ould not find
+    annot find
+    ailed to find
+    ailed to locate
+    nable to locate
+    ould not locate
+pattern =
+    (?i:unable to|could not|cannot|failed to) (?:find|locate) (?:(?!package)[a-z]+ ){0,3}?'(?P<name>[^'\n]{2,160})'
+    (?i:unable to|could not|cannot|failed to) (?:find|locate) (?:[a-z]+ ){0,3}?(?P<path>/[^\s:,;'")]{2,200})
+uncertain = yes
+values =
+    advice of name: .*[^/:]/ => Look whether it is there for the account and in the container that the program runs in
+    + (ls -l): correct the path, mount its directory (-v), or make or download it first
+    advice of name: . => Compare the name with what there is (the program's own list or --help): correct it, or
+    + install or
+    + enable what brings it
+    advice of path: . => Look whether it is there for the account and in the container that the program runs in (ls -l):
+    + correct the path, mount its directory (-v), or make or download it first
+cause = The program looks for [{name}][{path}], which is not there.
+remedy = {advice}.
+source = clearml/clearml-serving#3
+
 [file-command-failed]
 keys =
     : No such file or directory

@@ -557,6 +557,33 @@ remedy = Use a release that supports the model (mostly a newer one; of TensorRT-
     another engine.
 source = vllm-project/vllm#10481
 
+[shell-syntax]
+keys =
+    syntax error near unexpected token
+    syntax error: unexpected end of file
+    Syntax error: "
+    unexpected EOF while looking for matching
+pattern =
+    (?:(?P<file1>(?!\w*sh:)[\w./~-]+): )?(?:line (?P<line1>\d+): )?(?P<why1>syntax error near unexpected token
+    + '?(?P<token>\S{1,40}?)'?)$
+    (?:(?P<file2>(?!\w*sh:)[\w./~-]+): )?(?:line (?P<line2>\d+): )?(?P<why2>syntax error: unexpected end of
+    + file|unexpected EOF while looking for matching '?\S)
+    (?P<file3>[\w./~-]+): (?P<line3>\d+): (?P<why3>Syntax error: "[^"\n]+" unexpected)
+values =
+    advice of token: [(<&;|] => Put what has brackets or other signs of the shell between quotes (pip install
+    + 'name>=1'), and
+    + run a script that was written for bash with bash
+    advice of token: \$'.r'|.*\\r => The file has line ends of Windows: sed -i 's/\r$//' FILE
+    advice of token: newline|< => What was downloaded is mostly a web page, not the script: look at its first lines
+    advice of why: .*(?:end of file|EOF) => Close what is open before it: a quote, a bracket, if without fi, a
+    + here-document
+    advice of why: . => Correct the file there; a script for bash fails under sh (dash), and a downloaded one may be a
+    + web
+    + page
+cause = The shell cannot read a command[ of {file}][, line {line}]: {why}.
+remedy = {advice}.
+source = https://www.gnu.org/software/bash/manual/bash.html
+
 [mpi-host-lost]
 keys =
     does not know how to route a message

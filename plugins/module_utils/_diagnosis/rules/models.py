@@ -390,7 +390,9 @@ keys =
     should be the same
     must have the same dtype
     tensor to have dtype
+    query, key, and value to have the same dtype
 pattern =
+    query, key, and value to have the same dtype, but got (?P<types6>[^\n]{5,120}?)(?: instead)?\.?$
     Expected \w+ tensor to have dtype (?P<types5>\S+, but got \w+)
     expected m(?:at)?1 and m(?:at)?2 to have the same dtype, but got: (?P<types1>\S+ != \S+)
     expected scalar type (?P<types2>\w+ but found \w+)

@@ -430,7 +430,7 @@ keys =
 pattern =
     mount: (?P<where6>/\S+): (?P<why6>special device \S+ does not exist)
     mount: (?P<where5>/\S+): (?P<why5>unknown filesystem type '\w+')
-    mount: (?P<where1>/\S+): (?P<why1>wrong fs type), bad option, bad superblock on (?P<what1>\S+?),
+    mount: (?P<where1>/\S+): (?P<why1>wrong fs type), bad option, bad superblock on (?P<device>\S+?),
     mount: (?P<where2>/\S+): (?P<why2>bad option); for several filesystems
     mount\.nfs4?: (?P<why3>access denied by server) while mounting (?P<what3>\S+)
     mount: (?P<where4>/\S+): (?P<why4>can't find UUID=\S+?)\.?$
@@ -440,7 +440,7 @@ values =
     advice of why: bad => Install nfs-common (or cifs-utils), which has the helper that mount needs
     advice of why: access => Add this host's address to the export on the server (exportfs -v), and compare the path
     advice of why: . => Correct /etc/fstab with the UUID that blkid shows
-cause = {where}{what} cannot be mounted: {why}.
+cause = {where}{what} cannot be mounted[ from {device}]: {why}.
 remedy = {advice}.
 source = snu-csl/nvmevirt#34
 

@@ -6,6 +6,14 @@ Known defects of their versions, and requirements of their builds.
 """
 
 RULES = r"""
+[device-name-invalid]
+keys = Invalid device string
+pattern = Invalid device string: '(?P<device>[^'\n]*)'
+cause = PyTorch does not know the device {device}.
+remedy = Write cuda, cuda:0 (a Spark has only this one) or cpu, where the program or its configuration names the device,
+    without blanks and quotes.
+source = https://docs.pytorch.org/docs/stable/tensor_attributes.html
+
 [compiled-kernel-out-of-bounds]
 keys = index out of bounds:
 pattern = (?:^|: )unknown: block: [^\n]*?Assertion '(?P<why>index out of bounds: [^'\n]{1,120})' failed
