@@ -564,9 +564,9 @@ keys =
     Syntax error: "
     unexpected EOF while looking for matching
 pattern =
-    (?:(?P<file1>(?!\w*sh:)[\w./~-]+): )?(?:line (?P<line1>\d+): )?(?P<why1>syntax error near unexpected token
+    (?:(?<![\w.])(?P<file1>(?!\w*sh:)[\w./~-]+): )?(?:line (?P<line1>\d+): )?(?P<why1>syntax error near unexpected token
     + '?(?P<token>\S{1,40}?)'?)$
-    (?:(?P<file2>(?!\w*sh:)[\w./~-]+): )?(?:line (?P<line2>\d+): )?(?P<why2>syntax error: unexpected end of
+    (?:(?<![\w.])(?P<file2>(?!\w*sh:)[\w./~-]+): )?(?:line (?P<line2>\d+): )?(?P<why2>syntax error: unexpected end of
     + file|unexpected EOF while looking for matching '?\S)
     (?P<file3>[\w./~-]+): (?P<line3>\d+): (?P<why3>Syntax error: "[^"\n]+" unexpected)
 values =
