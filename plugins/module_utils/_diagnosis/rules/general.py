@@ -564,11 +564,11 @@ keys =
     Syntax error: "
     unexpected EOF while looking for matching
 pattern =
-    (?:(?<![\w.])(?P<file1>(?!\w*sh:)[\w./~-]+): )?(?:line (?P<line1>\d+): )?(?P<why1>syntax error near unexpected token
-    + '?(?P<token>\S{1,40}?)'?)$
-    (?:(?<![\w.])(?P<file2>(?!\w*sh:)[\w./~-]+): )?(?:line (?P<line2>\d+): )?(?P<why2>syntax error: unexpected end of
-    + file|unexpected EOF while looking for matching '?\S)
-    (?P<file3>[\w./~-]+): (?P<line3>\d+): (?P<why3>Syntax error: "[^"\n]+" unexpected)
+    (?:(?<![\w./~-])(?P<file1>(?!\w*sh:)[\w./~-]{1,99}): )?(?:line (?P<line1>\d+): )?(?P<why1>syntax error near
+    + unexpected token '?(?P<token>\S{1,40}?)'?)$
+    (?:(?<![\w./~-])(?P<file2>(?!\w*sh:)[\w./~-]{1,99}): )?(?:line (?P<line2>\d+): )?(?P<why2>syntax error: unexpected
+    + end of file|unexpected EOF while looking for matching '?\S)
+    (?<![\w./~-])(?P<file3>[\w./~-]{1,99}): (?P<line3>\d+): (?P<why3>Syntax error: "[^"\n]+" unexpected)
 values =
     advice of token: [(<&;|] => Put what has brackets or other signs of the shell between quotes (pip install
     + 'name>=1'), and
