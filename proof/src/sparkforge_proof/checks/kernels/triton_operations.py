@@ -69,9 +69,12 @@ def operations(context: Context) -> Measured:
 
     The shapes of the blocks and the numbers of warps change every day. Each program runs in 40 blocks at once.
     """
-    release = installed().__version__
+    triton = installed()
+    release = triton.__version__
     if versions.numbers(release) < (3, 4):
         raise Skipped(f"Triton {release} lacks operations, for some of which its compiler ends the process.")
+    # Descriptors of tensors need memory.
+    triton.set_allocator(lambda size, *_others: torch.empty(size, dtype=torch.int8, device=context.device))
     cases, launched, number = Cases("an operation in Triton", WRONG), list[t.Any](), 0
     kernels = load_kernels(source())
     for table, programs in PROGRAMS.items():
