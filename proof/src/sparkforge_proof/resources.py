@@ -7,7 +7,10 @@ import re
 
 #: The tables that checks read in the interpreter under test.
 OF_CHECKS = (
-    *(f"checks/{path}.txt" for path in ("functions", "data/graphs", "kernels/triton", "sizes/large")),
+    *(
+        f"checks/{path}.txt"
+        for path in ("functions", "data/graphs", "kernels/attention", "kernels/triton", "sizes/large")
+    ),
     *(f"checks/survey/{name}.txt" for name in ("bounds", "compositions", "grid", "panels", "patterns", "shapes")),
 )
 #: The template, style sheet and script for the page.
@@ -24,3 +27,9 @@ def tables(path: str) -> dict[str, str]:
     content = re.sub(r"^#.*\n", "", text(path), flags=re.MULTILINE)
     _before, *parts = re.split(r"^== (.*)\n", content, flags=re.MULTILINE)
     return dict(zip(parts[::2], parts[1::2]))
+
+
+def axes(table: str) -> dict[str, tuple[str, ...]]:
+    """Return the values in a table by axis, whose lines are ``AXIS: VALUE; VALUE``."""
+    lines = (line.partition(": ") for line in table.splitlines() if line)
+    return {axis: tuple(values.split("; ")) for axis, _colon, values in lines}

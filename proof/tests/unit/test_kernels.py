@@ -13,7 +13,7 @@ from sparkforge_proof.checks.kernels.scaled_matmul import rowwise_failure, scale
 
 @pytest.mark.parametrize(("kernel", "count"), [*attention.ROWS.items()])
 def test_attention_rows_of_a_run_have_most_pairs(kernel: str, count: int):
-    unfit = attention_grid.UNFIT[kernel]
+    unfit = set(attention_grid.UNFIT[kernel])
     rows = [*attention_grid.rows("seed", count, unfit)]
     assert rows == [*attention_grid.rows("seed", count, unfit)] != [*attention_grid.rows("other", count, unfit)]
     assert all(attention_grid.is_sound(row) and not unfit.intersection(row.values()) for row in rows)

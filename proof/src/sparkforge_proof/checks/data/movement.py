@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import copy as copying
 import os
-import typing as t
 
 from ...check import EMULATED_GRID, H200S, SEEN_ARM, X86_GRID, Context, Measured, check
-from ..bounds import Cases, around_powers, as_bytes, torch
+from ..bounds import Cases, around_powers, as_bytes, functions_of, torch
 
 REMEDY = (
     "Do not compute with this stack: use another torch or driver; if only some runs fail, test the memory and the bus."
@@ -20,6 +19,8 @@ REMEDY = (
 LARGEST_POWER = {"cuda": 25, "cpu": 17}
 #: The number of elements on both sides of a target that must stay unchanged.
 MARGIN = 64
+#: Views of tensors, of which the last has four dimensions.
+VIEWS = functions_of("views")
 FORMATS = "bool uint8 int16 int32 int64 float8_e4m3fn float16 bfloat16 float32 float64 complex64 complex128"
 
 
@@ -77,7 +78,9 @@ def _compare_layouts(context: Context, cases: Cases) -> None:
             raw = _random_bytes(context, f"movement {name} {shape}", count * width)
             plain = (raw.remainder(2).bool() if dtype is torch.bool else raw.view(dtype)).reshape(shape)
             on_device = plain.to(device, copy=True)
-            for layout, view in _views(plain.dim()):
+            for layout, view in VIEWS.items():
+                if layout == "channels last" and plain.dim() != 4:
+                    continue
                 case = f"{name}, {'x'.join(map(str, shape))}, {layout}"
                 expected = as_bytes(view(plain))
                 cases.exactly(f"{case}, made contiguous", as_bytes(view(on_device).contiguous()), expected)
@@ -96,7 +99,7 @@ def views(context: Context) -> Measured:
     cases, path = Cases("the view", REMEDY), os.path.join(context.directory, f"views-{context.device}.pt")
     numbers = torch.randint(-(2**23), 2**23, (257, 6), generator=context.generator("movement views"))
     pairs = torch.view_as_complex(numbers.double().to(context.device).unflatten(1, (3, 2)))
-    views = {name: view(pairs) for name, view in _views(2)}
+    views = {name: view(pairs) for name, view in VIEWS.items() if name != "channels last"}
     views.update({"conjugate": pairs.conj(), "empty": pairs[5:5], "row": pairs[7]})
     torch.save(views, path)
     copies = {f"loaded, mapped {mapped}": torch.load(path, map_location=context.device, mmap=mapped, weights_only=True)
@@ -115,16 +118,3 @@ def views(context: Context) -> Measured:
         extrema = torch.stack([torch.stack(column.aminmax()) for column in freed])
         cases.exactly("pinned columns that were freed at once", extrema, torch.arange(20.0).view(-1, 1).expand(-1, 2))
     return cases.result()
-
-
-def _views(dimensions: int) -> list[tuple[str, t.Callable[[torch.Tensor], torch.Tensor]]]:
-    views: list[tuple[str, t.Callable[[torch.Tensor], torch.Tensor]]] = [
-        ("whole", lambda x: x),
-        ("transposed", lambda x: x.transpose(0, -1)),
-        ("every second", lambda x: x[..., ::2]),
-        ("without the edge", lambda x: x[..., 1:]),
-        ("expanded", lambda x: x[:1].expand(5, *x.shape[1:])),
-    ]
-    if dimensions == 4:
-        views.append(("channels last", lambda x: x.permute(0, 2, 3, 1)))
-    return views

@@ -17,6 +17,7 @@ import random
 import typing as t
 import warnings
 
+from ... import resources
 from ...check import Context
 from ..bounds import captured, gradients, torch
 from .attention_reference import Inputs
@@ -27,23 +28,8 @@ if t.TYPE_CHECKING:
 FLOAT32 = ("float32",)
 HALF = ("float16", "bfloat16")
 FORMATS = FLOAT32 + HALF
-AXES = {
-    "format": ("32 bits", "16 bits"),
-    "lengths": ("1, 1", "1, many", "few, many", "some, more", "more, fewer", "64 of 128", "even", "odd", "long"),
-    "size": ("32", "64", "96", "128", "192", "256", "other", "uneven"),
-    "value size": ("equal", "smaller", "larger"),
-    "heads": ("1 of 1", "2 of 2", "4 of 2", "3 of 1", "3 of 1, expanded"),
-    "mask": (
-        *("none", "causal", "lower right", "boolean", "first keys hidden", "query hidden", "blocks", "window"),
-        *("numbers", "low numbers", "least number", "distances"),
-    ),
-    "mask form": ("queries by keys", "each head", "keys", "expanded", "cut out"),
-    "layout": ("plain", "tokens first", "cut out", "columns"),
-    "gradient": ("plain", "tokens first", "expanded"),
-    "scale": ("default", "own"),
-    "call": ("training", "inference", "no batch", "graph"),
-    "threads": ("all", "one"),
-}
+TABLES = resources.tables("checks/kernels/attention.txt")
+AXES = resources.axes(TABLES["axes"])
 #: The masks that are passed as a tensor.
 TENSORS = AXES["mask"][3:]
 #: Those of which each key may have one value.
@@ -52,16 +38,7 @@ BY_KEY = ("boolean", "first keys hidden", "numbers", "low numbers")
 SIZES = ("64", "192", "128", "256", "96")
 #: The numbers of candidates for a row.
 CANDIDATES = 40
-#: Values that a kernel on a GPU does not support, or for which it has no defined result, by kernel. For a query that
-#: sees no key, torch's own kernels return zero (2.5 and newer), but cuDNN's does not promise it.
-UNFIT = {
-    "math": {"columns"},
-    "efficient": {"4 of 2", "3 of 1", "columns", "no batch"},
-    "flash": {"32 bits", "smaller", "larger", "columns", "no batch", *TENSORS},
-    "cudnn": {"32 bits", "query hidden", "columns", "no batch", "uneven"},
-    "": {"query hidden"},
-}
-UNFIT_ON_CPU = {"flash": {"smaller", "larger", "columns", "no batch"}}
+UNFIT, UNFIT_ON_CPU = resources.axes(TABLES["unfit"]), resources.axes(TABLES["unfit on a CPU"])
 #: The elements of memory behind the inputs: a kernel of torch reads up to 32 rows beyond the keys (pytorch#191937).
 ROOM = 2**16
 #: The value that a mask subtracts from each score, so that the sums of exponentials are far below float32's numbers.

@@ -7,9 +7,8 @@ import re
 from ... import resources
 
 _TABLES = resources.tables("checks/survey/grid.txt")
-_LISTED = (line.partition(": ") for line in _TABLES["axes"].splitlines() if line)
 #: The values on each axis; the first is that of a plain call.
-AXES = {axis: tuple(values.split("; ")) for axis, _colon, values in _LISTED}
+AXES = resources.axes(_TABLES["axes"])
 #: Each row holds the hexadecimal index of each axis's value.
 ROWS = _TABLES["rows"].split()
 #: The number of rows in a run.
