@@ -85,7 +85,7 @@ def operations(context: Context) -> Measured:
             context.step(text)
             drawing = random.Random(f"{context.seed} {text}")  # noqa: S311 - the choice need not be secret
             # Programs that take blocks of any shape also take a single column or row.
-            thin = [drawing.choice(("columns", "columns", "rows"))] if table == "blocks" else []
+            thin = ["columns", "rows"] if table == "blocks" else []
             for shape in [table, *thin] * (DRAWN_IN_FULL if context.full else 1):
                 case = Launch(text, expression, *(drawing.choice(values) for values in SHAPES[shape]))
                 launched += _compare(cases, context, kernel, case)
