@@ -273,7 +273,8 @@ values =
     + (nv-codec-headers for FFmpeg; OpenCV does without them: -DBUILD_opencv_cudacodec=OFF)
     part of found: (lib)?nv(rtc|ToolsExt|tx|ml|JitLink|cc) => the CUDA toolkit (role cuda_libraries) with its
     + headers (cuda-toolkit-13-0)
-    part of found: thrust|cooperative_groups => the CUDA toolkit (role cuda_libraries) with its headers
+    part of found: thrust|cooperative_groups|crt/|(vector|driver|device|builtin)_types|host_defines => the CUDA
+    + toolkit (role cuda_libraries) with its headers
     + (cuda-toolkit-13-0)
     part of found: (llvm|mlir|lld|clang) => LLVM at the commit that Triton pins (role llvm)
     part of found: (torch|ATen|c10) => PyTorch (role pytorch; in the depends of a unit, and with

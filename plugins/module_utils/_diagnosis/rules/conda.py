@@ -19,7 +19,7 @@ pattern =
     [└├]─ (?P<package3>[^\n]+?) does not exist \(perhaps a typo or a missing channel\)
     (?:PackagesNotFoundError|ResolvePackageNotFound):[^\n]*\n+ *- (?P<package>\S+)
     (?P<package2>PackagesNotFoundError|ResolvePackageNotFound)
-cause = No channel that conda uses has {package} for this machine (linux-aarch64).
+cause = No channel that conda uses has {package} for this platform (conda info names it: a Spark is linux-aarch64).
 remedy = Take it from conda-forge (conda install -c conda-forge), without build strings of another platform (conda env
     export --no-builds), or with pip, or leave it out on aarch64 where its project builds none for it; PyTorch itself
     and pytorch-cuda are no longer on the channel pytorch: pip install torch --index-url

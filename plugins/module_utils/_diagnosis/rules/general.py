@@ -110,7 +110,8 @@ unless = : (?:Permission denied|Operation not permitted)
 values =
     advice of found: \S*/?(?:cutlass|cute)/ => The line is in the source's copy of CUTLASS, which is mostly older than
     + this CUDA or compiler: take a newer release of the source (git submodule update --init), or the CUDA that it names
-    advice of found: \S*(?:/cccl/|/thrust/|/cub/|/libcudacxx/|/cuda/std/) => The line is in NVIDIA's own headers
+    advice of found: \S*(?:/cccl/|/thrust/|/cub/|/libcudacxx/|/cuda/std/)|.*error: \w+ .?(?:cub|thrust):: => The line
+    + is in NVIDIA's own headers
     + (Thrust,
     + CUB, libcu++): mostly two releases of them are mixed, a copy in the source (third_party) and the toolkit's. Let
     + the
