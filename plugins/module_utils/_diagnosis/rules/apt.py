@@ -811,6 +811,8 @@ values =
     + system has, so it was mostly built for an older release of Ubuntu or Debian: write this system's codename
     + (lsb_release -cs) into its source in /etc/apt/sources.list.d, run sudo apt update, and take its build for this
     + release; if the second package comes from another source than the system's (apt-cache policy), bring it back
+    advice of line: xserver-xorg-video-nvidia\S* ?: .*xorg-video-abi => The driver that this CUDA brings is for another
+    + release of the system: install the toolkit alone (cuda-toolkit-13-0 in the place of cuda), which brings no driver
     advice of why: \d => The two come from different repositories or from different updates: apt-cache policy shows
     + which version each has. Take both from one source and in one version (pin or remove the other repository, or
     + name the versions: apt install NAME=VERSION …), then apt --fix-broken install

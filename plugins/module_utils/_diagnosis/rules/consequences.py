@@ -787,7 +787,9 @@ pattern =
     (?:[Ee]rror|failed|returned)[^\n]{0,80}?(CUDA_ERROR_LAUNCH_FAILED)
 cause = A kernel ended with a failure that CUDA does not name ({found}): what was printed just before tells more
     than this line.
-remedy = Run once with CUDA_LAUNCH_BLOCKING=1 to find the kernel, and look for a line of that kernel's own.
+remedy = Look for an Xid of that moment in the kernel's log (journalctl -k | grep Xid), and reboot if nvidia-smi shows
+    ERR!; if the GPU is sound, run once with CUDA_LAUNCH_BLOCKING=1 to find the kernel, and look for a line of that
+    kernel's own.
 source = https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html
 
 [cuda-graph-capture]
@@ -1258,7 +1260,9 @@ values =
     what of why: uncorrectable NVLink => a link between GPUs failed
     what of why: exclusive-thread => another process uses the GPU exclusively
     what of why: a PTX JIT|PTX JIT => the driver's PTX compiler is missing or failed
-    what of why: file not found|OS call => a file or device of the system is missing
+    what of why: file not found => a file or device of the system is missing
+    what of why: OS call => the system refused a call, mostly for want of the GPU's devices or of memory to lock (as for
+    + pinned memory)
     what of why: device not ready => work in another stream had not finished
     what of why: peer => direct access between GPUs was set up wrongly
     what of why: hardware stack|invalid program|tensor memory|contained|fatal => a kernel failed on the GPU
@@ -1279,6 +1283,10 @@ values =
     advice of why: a PTX JIT|PTX JIT => Start the container with --gpus all and
     + NVIDIA_DRIVER_CAPABILITIES=compute,utility, so that it has the driver's libnvidia-ptxjitcompiler.so.1, and use
     + a build with code for 12.0 or 12.1
+    advice of why: OS call => Give the process more memory to lock (ulimit -l unlimited; --ulimit memlock=-1 of a
+    + container)
+    + and leave memory free, see that nvidia-smi works for the same account in the same container with all of
+    + /dev/nvidia* (nvidia-uvm too), and choose another attention backend if only one asks for it
     advice of why: exclusive-thread => Reset the GPU's mode (sudo nvidia-smi -c DEFAULT), or end the other process
     advice of why: peer => Set NCCL_P2P_DISABLE=1, or let each process see one GPU (CUDA_VISIBLE_DEVICES)
     advice of why: Mps|MPS => Stop it (echo quit | nvidia-cuda-mps-control), start it again for this account, or

@@ -684,6 +684,15 @@ cause = Docker's daemon does not start: {why}.
 remedy = {advice}.
 source = dyrnq/install-docker#10
 
+[compose-of-another-version]
+keys = ERROR: for
+pattern = ERROR: for \S+\s+__init__\(\) got an unexpected keyword argument '(?P<argument>\w+)'
+cause = docker-compose 1, which is written in Python, and its package docker are of different releases: the one passes
+    {argument}, which the other does not know.
+remedy = Use Docker's own plugin (sudo apt install docker-compose-plugin; docker compose up), with the GPU under
+    deploy.resources.reservations.devices, and remove the old one (pip uninstall docker-compose).
+source = docker/compose#6691
+
 [compose-value-refused]
 keys =
     invalid interpolation format

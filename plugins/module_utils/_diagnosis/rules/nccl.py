@@ -165,7 +165,9 @@ keys =
     socketFinalizeConnect: wrong
     Mismatched NCCL version detected
     mismatch in rank count from procs
+    Net : connecting to address
 pattern =
+    Net : (connecting to address\s+with family \d+) is neither AF_INET
     (socketFinalize(?:Accept|Connect): wrong magic \w+ != \w+)
     (mismatch in rank count from procs \d+ : \d+)
     (Mismatched NCCL version detected : rank \d+ version \d+ rank \d+ version \d+)

@@ -44,6 +44,16 @@ cause = apt read a local file as root, since its own account may not ({found}): 
 remedy = Nothing to do; a file in /tmp avoids it.
 source = flydiscohuebr/nvidia-304#12
 
+[hub-storage-timeout]
+keys = hyper_util::client::legacy::Error
+pattern = url: "https?://(?P<host>[\w.-]+)[^\n]{0,900}?legacy::Error\([^\n]{0,200}?message: "(?P<why>[^"\n]+)
+cause = A download through {host} gets no answer ({why}), and is tried again and again.
+remedy = Let the proxy or firewall pass that host (of Hugging Face transfer.xethub.hf.co and cas-bridge.xethub.hf.co,
+    too), set HTTPS_PROXY, or do without that way of download (HF_HUB_DISABLE_XET=1) and upgrade huggingface_hub and
+    hf-xet.
+notice = yes
+source = huggingface/huggingface_hub#3361
+
 [apt-sha1-soon]
 keys =
     Policy will reject signature within a year
