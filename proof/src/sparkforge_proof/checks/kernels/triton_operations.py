@@ -20,7 +20,7 @@ PROGRAMS = {
 #: By table, what is drawn for a launch: rows, columns, warps, steps, and the range of numbers.
 SHAPES: dict[str, tuple[tuple[t.Any, ...], ...]] = {
     "blocks": ((2, 16, 64), (4, 32, 128), *(_LAUNCHES := ((1, 2, 4, 8), (2, 3, 5))), ((-8, 8),)),
-    "columns": ((16, 64), (1,), *_LAUNCHES, ((-8, 8),)), "rows": ((1,), (1, 32, 128), *_LAUNCHES, ((-8, 8),)),
+    "columns": ((16, 64), (1,), *_LAUNCHES, ((-8, 8),)), "rows": ((1,), (128, 256), *_LAUNCHES, ((-8, 8),)),
     "wide blocks": ((8, 32), (8, 64, 128), *_LAUNCHES, ((-8, 8),)),
     "products": ((32, 64), (32, 64, 128), *_LAUNCHES, ((-1, 2),)),
 }  # fmt: skip
