@@ -190,11 +190,14 @@ def weights(context: Context) -> Measured:
         _compare_tables(cases, context)
         _compare_packed(cases, context)
         _compare_scaled(cases, context)
+        _compare_dynamic(cases, context)
     if not cases.count:
         raise Skipped("This torch offers no product with weights of few bits here.")
     return cases.result()
 
 
+#: The formats of scales for each row, and for each group in a row.
+DYNAMIC = (torch.float32, torch.bfloat16) if torch else ()
 #: Orders of the left factor in memory.
 _ORDERS: dict[str, t.Callable[[torch.Tensor], torch.Tensor]] = {
     "by rows": lambda value: value,
@@ -258,6 +261,27 @@ def _compare_packed(cases: Cases, context: Context) -> None:
             packed = ops._reorder_linear_weight(lay(w), rows)
             cases.exactly(f"{case}, relu", ops._linear_pointwise(a, packed, b, "relu", [], ""), sums.relu())
             cases.exactly(f"{case}, add", ops._linear_pointwise.binary(a, c, packed, b, "add"), sums + other)
+            cases.exactly(f"{case}, blocked", lay(w).to_mkldnn().add_(w.to_mkldnn()).to_dense(), 2 * weight)
+
+
+def _compare_dynamic(cases: Cases, context: Context) -> None:
+    """Compare products with 4-bit weights of which the other factor is rounded to 8 bits, each by half a step at most.
+
+    Each row holds -128 and 127, so that the step is 1.
+    """
+    chance, aten = random.Random(f"{context.seed} dynamic"), torch.ops.aten  # noqa: S311 - the sizes may be known
+    for rows, inner, group in ((1, 64, 64), (chance.randint(2, 70), 96, 96), (3, 128, 32), (7, 64, 32)):
+        outputs, generator = chance.choice((3, 8, 15, 24, 65)), context.generator(f"{context.seed} dynamic {rows}")
+        x = torch.randint(-128, 128, (rows, inner), generator=generator).float()
+        x[:, 0], x[:, -1] = -128, 127
+        codes = torch.randint(0, 16, (outputs, inner), generator=generator)
+        scales = 2.0 ** torch.randint(-3, 2, (outputs, inner // group), generator=generator)
+        exact = (codes.double() - 8) * scales.double().repeat_interleave(group, 1)
+        with cases.offered("4 bits by 8 bits"), contextlib.suppress(AttributeError):
+            pairs, sizes = (codes[:, 1::2] << 4 | codes[:, ::2]).byte(), (group, inner, outputs)
+            packed = aten._dyn_quant_pack_4bit_weight(pairs, scales.to(DYNAMIC[group < inner]), None, *sizes)
+            actual, bound = aten._dyn_quant_matmul_4bit(x, packed, *sizes), exact.abs().sum(1) / 2
+            cases.compare(f"4 bits by 8 bits, {rows} x {sizes}", actual, x.double() @ exact.t(), bound)
 
 
 def _compare_scaled(cases: Cases, context: Context) -> None:

@@ -225,6 +225,7 @@ def _index(drawing: Drawing) -> Call:
     index, many = drawing.indices(entries, count, dtype=dtype), drawing.indices(entries, count, width)
     ends = sorted(drawing.between(0, count) for _bag in range(8))
     order = torch.randperm(entries)[:count].to(index.device)
+    has_last = width < columns and not data.is_cuda
     calls: dict[str, t.Callable[[], Call]] = {
         "gather": lambda: (data, (0, many), {}),
         "take_along_dim": lambda: (data, (many, 0), {}),
@@ -241,7 +242,8 @@ def _index(drawing: Drawing) -> Call:
             data, (0, many, rows), {"reduce": drawing.name.rpartition(".")[2], "include_self": values["alpha"] == 1}),
         "embedding": lambda: (data, (index,), {}),
         "embedding_bag": lambda: (
-            data, (index,), {"offsets": index.new_tensor([0, *ends]), "mode": values["mode"]}),
+            data, (index,), {"offsets": index.new_tensor([0, *ends, *[count] * has_last]), "mode": values["mode"],
+                             "include_last_offset": has_last}),
     }  # fmt: skip
     return calls[kind]()
 
