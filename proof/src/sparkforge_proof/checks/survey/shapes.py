@@ -21,6 +21,7 @@ from .rounding import inputs
 #: An input, the other arguments, and the options.
 Call = tuple[t.Any, tuple[t.Any, ...], dict[str, t.Any]]
 Values = t.Mapping[str, t.Any]
+TABLES = resources.tables("checks/survey/shapes.txt")
 #: The number of elements or of multiplications that a drawn input may have; a larger one is drawn again.
 MOST, MOST_MULTIPLICATIONS, TRIES = 2**18, 2**22, 40
 #: The ranges of the numbers of rows, of terms and of columns in a product.
@@ -32,6 +33,12 @@ _PRODUCTS = {
 }  # fmt: skip
 #: The number of products in a batch; a grid of CUDA has at most 65,535 blocks in two of its dimensions.
 MANY = 65_537, 65_604
+
+
+def _call(table: str, name: str, names: Values) -> Call:
+    """Return an operator's call, of which a table has the expression."""
+    lines = dict(line.split(": ", 1) for line in TABLES[table].strip().splitlines())
+    return t.cast("Call", eval(lines.get(name, lines.get("others", "")), {**names}))  # noqa: S307 - only the table's
 
 
 class Drawing:
@@ -107,21 +114,7 @@ def _product(drawing: Drawing) -> Call:
     if name in ("baddbmm", "addbmm"):
         shape = (batch, *sizes["full"]) if bias == "full" and name == "baddbmm" else sizes[bias]
         return added(*shape), (make(batch, *left), make(batch, *right)), options
-    calls: dict[str, t.Callable[[], Call]] = {
-        "addmm": lambda: (added(*sizes[bias]), (make(*left), make(*right)), options),
-        "addmv": lambda: (added(*((rows,) if bias == "full" else ())), (make(*left), make(terms)), options),
-        "addr": lambda: (added(*sizes[bias]), (make(rows), make(columns)), options),
-        "mv": lambda: (make(*left), (make(terms),), {}),
-        "inner": lambda: (make(*left), (make(columns, terms),), {}),
-        "linear": lambda: (
-            make(*[1] * (bias == "one"), *left), (make(columns, terms), *[make(columns)] * (beta != 0)), {}),
-        **dict.fromkeys(("dot", "vdot"), lambda: (make(terms), (make(terms),), {})),
-        "__rmatmul__": lambda: (make(*right), (make(*left),), {}),
-        "bmm": lambda: (make(1, *left), (make(1, *right),), {}),
-    }  # fmt: skip
-    return calls.get(
-        name.removeprefix("nn.functional.").partition(".")[0], lambda: (make(*left), (make(*right),), {})
-    )()
+    return _call("products", name.removeprefix("nn.functional.").partition(".")[0], locals())
 
 
 def _convolution(drawing: Drawing) -> Call:
@@ -226,26 +219,7 @@ def _index(drawing: Drawing) -> Call:
     ends = sorted(drawing.between(0, count) for _bag in range(8))
     order = torch.randperm(entries)[:count].to(index.device)
     has_last = width < columns and not data.is_cuda
-    calls: dict[str, t.Callable[[], Call]] = {
-        "gather": lambda: (data, (0, many), {}),
-        "take_along_dim": lambda: (data, (many, 0), {}),
-        "index_select": lambda: (data, (0, index), {}),
-        "take": lambda: (data, (many,), {}),
-        "index_add": lambda: (data, (0, index, rows), {"alpha": values["alpha"]}),
-        "index_copy": lambda: (data, (0, order, drawing.tensor(len(order), columns)), {}),
-        "index_put": lambda: (data, ((index.long(),), rows), {"accumulate": True}),
-        "put": lambda: (data, (many, rows[:, :width]), {"accumulate": True}),
-        "scatter": lambda: (
-            data, (0, order[:, None].expand(-1, columns), drawing.tensor(len(order), columns)), {}),
-        "scatter_add": lambda: (data, (0, many, rows), {}),
-        "scatter_reduce": lambda: (
-            data, (0, many, rows), {"reduce": drawing.name.rpartition(".")[2], "include_self": values["alpha"] == 1}),
-        "embedding": lambda: (data, (index,), {}),
-        "embedding_bag": lambda: (
-            data, (index,), {"offsets": index.new_tensor([0, *ends, *[count] * has_last]), "mode": values["mode"],
-                             "include_last_offset": has_last}),
-    }  # fmt: skip
-    return calls[kind]()
+    return _call("indices", kind, locals())
 
 
 def _order(drawing: Drawing) -> Call:
@@ -294,7 +268,7 @@ class Family:
 def _families() -> tuple[Family, ...]:
     """Return the families in the table, which is the only source of what is evaluated."""
     families = []
-    for entry in re.split(r"\n(?! )", resources.tables("checks/survey/shapes.txt")["families"].strip()):
+    for entry in re.split(r"\n(?! )", TABLES["families"].strip()):
         head, axes = entry.split("\n", 1)
         make, _colons, names = head.partition(" :: ")
         values = eval(f"{{{axes.strip()}}}", {"PRODUCTS": tuple(_PRODUCTS), "BOOLEANS": (False, True)})  # noqa: S307
