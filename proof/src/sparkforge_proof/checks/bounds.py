@@ -130,10 +130,13 @@ def gradients(
     return gradients
 
 
-def functions_of(table: str, arguments: str = "x") -> dict[str, t.Any]:
-    """Return the functions of a table in ``functions.txt``, whose lines are ``NAME: EXPRESSION``."""
+def functions_of(table: str, arguments: str = "x", **others: t.Any) -> dict[str, t.Any]:
+    """Return the functions of a table in ``functions.txt``, whose lines are ``NAME: EXPRESSION``.
+
+    :param others: the other names in the expressions.
+    """
     lines = [line.partition(": ") for line in _FUNCTIONS[table].strip().splitlines()]
-    names = {"torch": torch, "f": functional}
+    names = {"torch": torch, "f": functional, **others}
     return {name: eval(f"lambda {arguments}: {text}", names) for name, _colon, text in lines}  # noqa: S307 - only these
 
 

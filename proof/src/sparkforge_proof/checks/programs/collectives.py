@@ -27,7 +27,7 @@ import typing as t
 
 from ..._shared.module_utils._core import versions
 from ...check import CRASH, SEEN_GRID, X86_GRID, Context, Failed, Measured, Skipped, Unanswered, check
-from ..bounds import Cases, torch
+from ..bounds import Cases, functions_of, torch
 
 #: The time limit in seconds for meeting the other ranks, and for one operation, times the limit ``factor``.
 PATIENCE = 60
@@ -198,10 +198,7 @@ def _after_wrong_number(cases: Cases) -> t.Iterator[None]:
 
 
 #: The layouts of the tensors that ranks exchange; Gloo ignores the gaps of strided ones (pytorch#192920).
-LAYOUTS: dict[str, t.Callable[[t.Any], t.Any]] = {
-    "contiguous": lambda x: x.clone(), "offset": lambda x: torch.cat([x[:1], x])[1:],
-    "transposed": lambda x: x.t().contiguous().t(), "every second column": lambda x: x.repeat_interleave(2, 1)[:, ::2],
-}  # fmt: skip
+LAYOUTS = functions_of("layouts of parts")
 ROWS, COLUMNS = 7, 6
 #: The number of elements that the ranks add up at once, by device.
 LONG = {"cuda": 1_000_003, "cpu": 1_003}
@@ -260,31 +257,9 @@ def _exchanges(
 
     of_last = len(own) if rank == world - 1 else 0
     first, mine = sum(counts[rank]), [row[rank] for row in counts]
-    operations: dict[str, t.Callable[[], t.Any]] = {
-        "all_reduce": lambda: (in_place(dist.all_reduce), total),
-        "maximum": lambda: (in_place(lambda x: dist.all_reduce(x, op=dist.ReduceOp.MAX)), every.amax(0)),
-        "minimum": lambda: (in_place(lambda x: dist.all_reduce(x, op=dist.ReduceOp.MIN)), every.amin(0)),
-        "product": lambda: (
-            in_place(lambda x: dist.all_reduce(x.sign_(), op=dist.ReduceOp.PRODUCT)), every.sign().prod(0)),
-        "reduce": lambda: (in_place(lambda x: dist.reduce(x, world - 1))[:of_last], total[:of_last]),
-        "several in flight in two groups": lambda: (in_flight(), total),
-        "broadcast": lambda: (in_place(lambda x: dist.broadcast(x, world - 1)), every[-1]),
-        "all_gather": lambda: (
-            into(len(own) * world, lambda x: dist.all_gather(list(x.chunk(world)), own)), every.flatten(0, 1)),
-        "reduce_scatter": lambda: (
-            into(ROWS, lambda x: dist.reduce_scatter_tensor(x, dense)), total[rank * ROWS :][:ROWS]),
-        "scatter": lambda: (
-            into(ROWS, lambda x: dist.scatter(x, list(dense.chunk(world)) if of_last else None, world - 1)),
-            every[-1].chunk(world)[rank]),
-        "uneven reduce_scatter": lambda: (
-            into(sizes[rank], lambda x: dist.reduce_scatter(x, list(dense.split(sizes)))),
-            total.split(sizes)[rank]),
-        "uneven all_to_all": lambda: (
-            into(sum(mine), lambda x: dist.all_to_all_single(x, own[:first], mine, counts[rank])),
-            torch.cat([shares[rank] for shares in sent])),
-    }  # fmt: skip
-    if world > 1:
-        operations["send and receive"] = lambda: (turn(), every[rank - 1])
+    operations = functions_of("exchanges", "", **locals())
+    if world == 1:
+        del operations["send and receive"]
     return operations
 
 
