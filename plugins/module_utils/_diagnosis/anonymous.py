@@ -26,7 +26,7 @@ _HARDWARE = re.compile(r"(?<![\w:])(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}(?![\w
 _HOST = re.compile(
     r"(?:(?<=://)|(?<=[Hh]ost: )|(?<=[Hh]ost=)|(?<=[Hh]ost=')|(?<=esolve ')|(?<=onnect to )|(?<=onnect to host )"
     r"|(?<=esolve hostname )|(?<=tcp: lookup ))(?!(?:Connection|Network|No|Name|Operation) [a-z]|[A-Za-z]+ at address"
-    r"|(?:localhost|the|all?|any|dbus|host|remote|DGX|NVIDIA|GB10|GCS|[Nn]ode)\b(?![\w.-]))"
+    r"|(?:localhost|the|all?|any|dbus|host|remote|system|DGX|NVIDIA|GB10|GCS|[Nn]ode)\b(?![\w.-]))"
     r"(?=[\w.-]*[A-Za-z])[\w-]+(?:\.[\w-]+)*"
 )
 # The public registries of packages, whose names do not identify the user either.

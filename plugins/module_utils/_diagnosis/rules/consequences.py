@@ -499,6 +499,22 @@ cause = {program} crashed[ in {library}][ (signal {signal})].
 remedy = Read its last own lines before this; coredumpctl info shows where it was, and a library that was built for
     another version of Python, torch or CUDA is a common reason.
 
+[kernel-out-of-memory]
+keys = invoked oom-killer
+pattern =
+    (?:^|\] )(?P<name>[^\n\]]{1,60}?) invoked
+    + oom-killer(?:[^\n]*(?:\n[^\n]*){0,25}?(?P<group>mem_cgroup_out_of_memory))?
+values =
+    where of group: . => in the container or unit that has a limit of its own
+    where of group: (?:) => on the host, whose memory a GB10's GPU shares,
+    advice of group: . => Raise that limit (docker run --memory, resources of the pod, MemoryMax of the unit) or let
+    advice of group: (?:) => Let
+cause = No memory was left {where} when {name} asked for more, and the kernel ended a process; this log does not name
+    it.
+remedy = {advice} the program take less: a lower share of a server, a shorter context, fewer models at once, fewer jobs
+    of a build; the line Killed process after it, in the kernel's log (journalctl -k), names the process and its size.
+source = triton-inference-server/server#4154
+
 [step-crashed]
 keys =
     Segmentation fault

@@ -434,6 +434,7 @@ keys =
     failed to fetch anonymous token
     failed to fetch oauth token
     unauthorized: <html>
+    : unauthorized
     : denied
     denied: requested access
 pattern =
@@ -443,7 +444,7 @@ pattern =
     (unauthorized: authentication required)
     failed to fetch (?:anonymous|oauth) token: [^\n]*(4\d\d \w+)
     (unauthorized): <html>
-    Head '?https?://([\w.-]+/v\d/\S+?)/manifests/[^\n]*: denied
+    Head '?https?://([\w.-]+/v\d/\S+?)/manifests/[^\n]*: (?:denied|unauthorized$)
     (?:error from registry|pull access): (denied)
     denied: (requested access to the resource is denied)
 cause = The registry gives the image to nobody who is not logged in, or there is no image of that name ({found}).

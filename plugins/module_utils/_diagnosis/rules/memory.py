@@ -132,7 +132,6 @@ source = flashinfer-ai/flashinfer#3634
 
 [kernel-oom-kill]
 keys =
-    invoked oom-killer
     oom-kill:constraint
     ut of memory: Killed process
     has been killed by the OOM killer
@@ -140,7 +139,6 @@ pattern =
     (?P<group>Memory cgroup )?[Oo]ut of memory: Killed process \d+
     + \((?P<name1>[^)\n]+)\)(?:[^\n]*?anon-rss:(?P<held>\d+)kB(?:[^\n]*?shmem-rss:(?P<shared>[1-9]\d+)kB)?)?
     oom-kill:constraint=(?P<group2>CONSTRAINT_MEMCG)?[^\n]*?task=(?P<name3>[^,\n]+)
-    (?P<name4>\S+) invoked oom-killer
     (?P<name2>\S+): A process of this unit has been killed by the OOM killer
 values =
     where of group: Memory cgroup|CONST => the limit of its container or unit was reached

@@ -172,7 +172,7 @@ source = thu-ml/SageAttention#107
 keys =
     No supported CUDA architectures found for major versions
     expects arch to be one of
-    TllmGenFmhaRunner
+    FmhaRunner'
     No kernel found for the given options
     MOE GEMM1 Config is not set
     TRTLLMGenFusedMoE does not support
@@ -204,7 +204,7 @@ keys =
 pattern =
     (No supported CUDA architectures found for major versions \[[\d, ]+\])
     (expects arch to be one of \[[^\]\n]*\], but got [\w.]+)
-    '(TllmGenFmhaRunner)'[^\n]*Unsupported architecture
+    '((?:TllmGen)?FmhaRunner)'[^\n]*Unsupported architecture
     '(\w+Runner)' at [^\n]*No kernel found for the given options
     Assertion failed: (MOE GEMM1 Config is not set)
     (TRTLLMGenFusedMoE does not support SM\d+)

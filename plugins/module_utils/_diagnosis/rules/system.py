@@ -454,6 +454,14 @@ cause = The network file system under this path was exported anew or changed on 
     {file}].
 remedy = Unmount it (sudo umount -l) and mount it again; end programs that still have files of it open.
 
+[udev-not-running]
+keys = Failed to send reload request
+pattern = Failed to send reload request: (?P<why>[^\n]{3,80})
+cause = udevadm does not reach systemd-udevd ({why}): it does not run here, as in a container.
+remedy = Run what calls it (netplan apply, an installer) on the host or in a machine that was started with systemd
+    (systemctl status systemd-udevd), and leave that step out of a container.
+source = hifis-net/ansible-collection-toolkit#318
+
 [fwupd-refused]
 keys =
     ailed to run update on reboot
