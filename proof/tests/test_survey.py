@@ -683,7 +683,7 @@ for table, programs in triton_operations.PROGRAMS.items():
     assert printed(healthy, program) == []
 
 
-def test_products_of_groups_blocks_and_algorithms_are_compared(healthy: Environment) -> None:
+def test_products_of_groups_blocks_and_many_rows_are_compared(healthy: Environment) -> None:
     """Functions that only GPUs have are replaced: right ones, and then wrong ones that fail under one condition."""
     program = """
 class Device(str):
@@ -699,9 +699,9 @@ def blocks(a, b, left, right, out_dtype):
     left[128:] *= 1 + wrong
     return ((a.float() * left) @ (b.float() * right.repeat_interleave(b.shape[1] // right.shape[1], 1))).to(out_dtype)
 
-def product(a, b, bias=None, transpose_result=False, alg_id=0):
+def product(a, b, bias=None, transpose_result=False):
     result = a.float() @ b.float()
-    result[256:] *= not (wrong and alg_id)
+    result[256:] *= not wrong
     return ((result.T if transpose_result else result) + (0 if bias is None else bias)).to(a.dtype)
 
 torch._scaled_grouped_mm, torch._scaled_mm, torch._cslt_sparse_mm = groups, blocks, product

@@ -102,6 +102,28 @@ def test_names_and_openings() -> None:
     assert sorted(set(faults)) == []
 
 
+def lost_in_comprehensions(source: str) -> Iterator[tuple[int, str]]:
+    """Yield the functions that one comprehension of a function calls and another takes as its variable."""
+    tree = ast.parse(source)
+    names = {node.name for node in tree.body if isinstance(node, (*FUNCTIONS, ast.ClassDef))}
+    for function in (node for node in ast.walk(tree) if isinstance(node, FUNCTIONS)):
+        # Generator expressions keep a scope of their own.
+        inlined = [node for node in ast.walk(function) if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp))]
+        targets = [each.target for node in inlined for each in node.generators]
+        taken = names & {node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)}
+        for call in (node for each in inlined for node in ast.walk(each) if isinstance(node, ast.Call)):
+            if isinstance(call.func, ast.Name) and call.func.id in taken:
+                yield call.lineno, call.func.id
+
+
+def test_comprehensions_take_no_function_of_another() -> None:
+    """Python 3.12 raises UnboundLocalError there, as in all compiled checks of a proof on a GPU host; 3.11 does not."""
+    source = "def f(): ...\ndef g(): return [0 for f in 'ab'], [f() for x in 'ab']"
+    assert list(lost_in_comprehensions(source)) == [(2, "f")]
+    paths = [path for path in files() if path.suffix == ".py"]
+    assert [path for path in paths if list(lost_in_comprehensions(path.read_text(encoding="utf-8")))] == []
+
+
 def test_subjects_of_commits() -> None:
     # A shallow clone, like CI's, has only the latest commits.
     known = subprocess.run(["git", "cat-file", "-e", SINCE], cwd=CHECKOUT, check=False, capture_output=True)

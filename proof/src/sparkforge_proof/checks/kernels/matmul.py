@@ -254,6 +254,13 @@ def products(context: Context, name: str) -> Measured:
     is_half = name in ("bfloat16", "float16")
     if cuda and (is_half or name == "float32"):
         _compare_exact(default, context, name, dtype, ", default settings")
+    # With AMX, oneDNN multiplies NaN behind a row by a padding of zero (onednn#5717), and torch 2.10.0 writes a row in
+    # bfloat16 beside the strided elements.
+    known = Cases("the product of views, or with NaN", remedy(context))
+    is_torch = name == "bfloat16" and torch.__version__.startswith("2.10.")
+    is_known = not cuda and (is_torch or (is_half and bool({"amx_bf16", "amx_fp16"} & extensions())))
+    # cuBLASLt's fused activation may take the maximum of NaN and 0: on 9.0 in TF32 alone, elsewhere nobody has looked.
+    loses_nan = cuda and (name == "tf32" or torch.cuda.get_device_capability()[0] != 9)
     flag = f"allow_{'bf' if name == 'bfloat16' else 'fp'}16_reduced_precision_reduction"
     with contextlib.ExitStack() as settings:
         if cuda and is_half:
@@ -264,13 +271,9 @@ def products(context: Context, name: str) -> Measured:
             _compare_exact(plain, context, name, dtype, "")
         _compare_random(plain, context, name, dtype)
         _compare_layouts(plain, context, name, dtype)
-        _compare_activations(plain, context, name, dtype)
-    # With AMX, oneDNN multiplies NaN behind a row by a padding of zero (onednn#5717), and torch 2.10.0 writes a row in
-    # bfloat16 beside the strided elements.
-    known = Cases("the product of views", remedy(context))
+        if not loses_nan:
+            _compare_activations(known if is_known else plain, context, name, dtype)
     if not cuda:
-        is_torch = name == "bfloat16" and torch.__version__.startswith("2.10.")
-        is_known = is_torch or (is_half and bool({"amx_bf16", "amx_fp16"} & extensions()))
         _compare_views(known if is_known else plain, context, name, dtype)
     judged = list(dict.fromkeys((plain, default)))
     if name == "float32":
@@ -284,7 +287,8 @@ def products(context: Context, name: str) -> Measured:
         compare_blocks(judged[-1], context)
     worst = max((cases.result() for cases in judged), key=lambda result: result.ratio or 0.0)
     worst.measured += f" of {sum(cases.count for cases in judged)} in all" if judged[1:] else ""
-    known.warn(worst, "Wrong in views, as is known of this torch or CPU (onednn#5717)", remedy(context))
+    worst.measured += "; NaN in a fused activation was not looked at" if loses_nan else ""
+    known.warn(worst, "Wrong in views or beside NaN, as is known of this torch or CPU (onednn#5717)", remedy(context))
     return worst
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-
 from ...check import SEEN, Context, Measured, Skipped, check
 from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, gamma, name_of, one_thread, torch
 
@@ -11,8 +9,6 @@ _REMEDY = (
     "Check that libcusparseLt.so.0 is the stack's (playbooks/libraries.yml) and that no other copy comes first on the "
     "loader's path; then rebuild torch against it or use another stack."
 )
-#: The number of algorithms of cuSPARSELt among which a search chooses; on a device, there are fewer.
-ALGORITHMS = 24
 
 
 def _sparsified(values: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
@@ -50,7 +46,7 @@ def semi_structured(context: Context) -> Measured:
 def _compare_floating_point(
     context: Context, cases: Cases, dtype: torch.dtype, rows: int, inner: int, columns: int
 ) -> None:
-    """Compare products with the dense matrix in both orders, one with a bias, and those by the day's algorithms."""
+    """Compare products from both sides, with the dense matrix in both orders, and one with a bias."""
     name = f"{name_of(dtype)}{f', {rows} rows' * (rows > 128)}"
     generator = context.generator(f"sparsity {name}")
     with one_thread():
@@ -79,11 +75,6 @@ def _compare_floating_point(
     cases.compare(name, plain, exact, allowed)
     cases.compare(f"{name}, dense by columns", by_columns, exact, allowed)
     cases.compare(f"{name}, as a linear layer has it", linear, with_bias, allowed_with_bias)
-    drawing = random.Random(f"{context.seed} {name}")  # noqa: S311 - the choice need not be secret
-    for algorithm in drawing.sample(range(1, ALGORITHMS), 6):
-        with cases.offered(f"algorithm {algorithm}"):
-            chosen = torch._cslt_sparse_mm(packed, column_major, alg_id=algorithm)
-            cases.compare(f"{name}, algorithm {algorithm}", chosen, exact, allowed)
 
 
 def _compare_integers(context: Context, cases: Cases) -> None:

@@ -139,7 +139,7 @@ def compiled_panels(context: Context, part: str) -> Measured:
             if step in context.passed_over:
                 continue
             context.step(step)
-            rounds: list[list[Call]] = [[] for _call in range(REPLAYS if name == "replays" else 1 + dynamic)]
+            rounds: list[list[Call]] = [[] for _round in range(REPLAYS if name == "replays" else 1 + dynamic)]
             for number, group in enumerate(rounds):
                 inputs = panels.sample(kind, form, context.device, f"{turn} {name}", number)
                 if not gradients:
