@@ -40,8 +40,7 @@ _NEW_LINE = 3
 # of a traceback.
 _AROUND = 3 * LINES
 _AFTER = 300
-# The number of bytes to read before grep takes part, to pass to it at once, to search for the end of a traceback, and
-# to keep around a line.
+# Bytes to read before grep takes part, to pass to it at once, to search for a traceback's end, to keep around a line.
 _ALONE, _PART = 4 << 20, 8 << 20
 _CONTEXT = 64 << 10
 _EXCERPT = LINES * LINE
@@ -191,8 +190,7 @@ class _Match(t.NamedTuple):
 class _Scan:
     """One pass over a log.
 
-    The buffer holds some context, then the lines still to be searched. A search stops some lines before the end of the
-    buffer, so that the lines after a match are always available.
+    The buffer holds some context, then lines to be searched, and last those that a match before them may show.
     """
 
     def __init__(self) -> None:
