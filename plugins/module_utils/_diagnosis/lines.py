@@ -251,7 +251,7 @@ ERROR_KEYS = tuple(
         "imeout ", "killing", 'tatusCode":', "[rank", "free(): ", "too quickly", "rror,", "rror -", "Value error,",
         "failed", "rror loading", "rror=", "err=", 'rror":', 'err":', "rrors detected", "ound: NO", "Err:",
         "o such file", "esource busy", "put/output error", "ot permitted", "nrecognized ", "nknown option",
-        "nknown flag", "lready exists", "-E- ", "Error ",
+        "nknown flag", "lready exists", "-E- ", "Error ", "raise ",
     )
 )  # fmt: skip
 # Lines that a tool itself marks as an error.
@@ -346,6 +346,8 @@ TRACEBACK = "Traceback (most recent call last)"
 _FRAME = re.compile(r'\s+File "[^"\n]*/(?:site|dist)-packages/(?!torch/)([A-Za-z]\w*)[/.]')
 # An exception, where the places in a traceback have lost their indentation.
 _RAISED = r"(?:\w+\.)*(?:[A-Z]\w*|error|timeout)(?::|$)"
+#: The source of an exception and the beginning of its message, as a traceback without its end shows it.
+RAISED = re.compile(r"(?:\s{4,})?raise ((?:\w+\.)*\w*(?:Error|Exception))\( *f?[\"']?")
 # A line that does not end its sentence.
 _OPEN_END = r"[^\n]*(?:[:,]|\b(?:an?|and|as|by|calling|following|for|from|in|of|or|running|the|to|using|via|with))\n"
 #: A remedy in the words of the program that failed.
@@ -361,7 +363,8 @@ def error_class(raw: str, below: t.Callable[[], str]) -> tuple[int, str]:
     """Return the class and the text of a line.
 
     The classes: 4 reports an error; 3 may report one; 2 reports the consequence of another error; 1 reports an error
-    only at the end of a log; 0 reports none; -1 reports one that is tried again.
+    only at the end of a log; 0 reports none; -1 reports one that is tried again; -2 (the source of an exception) and
+    -3 (a part of a message) count only in a log without others.
 
     :param below: a function that returns the line and the lines after it.
     """
@@ -369,13 +372,15 @@ def error_class(raw: str, below: t.Callable[[], str]) -> tuple[int, str]:
     if (line.level in _QUIET and not ANYWAY.search(line.text)) or _HARMLESS.search(line.text):
         return 0, ""
     # Ignore quoted text, which the line only mentions.
+    is_marked = line.level in ("ERROR", "CRITICAL", "FATAL") and bool(line.text.strip())
     is_error = bool(_ERROR.search(re.sub(r'"[^"]*"', '""', line.text))) or (
-        (line.level in ("ERROR", "CRITICAL", "FATAL") or raw.startswith("fatal: [")) and line.text[:1].strip() != ""
+        (is_marked or raw.startswith("fatal: [")) and line.text[:1].strip() != ""
     )
     follows = TRACEBACK in line.text or bool(_WEAK.search(line.text))
     if not (is_error or follows or line.level == IN_FIELD or _PERHAPS.search(line.text) or line.level in _QUIET):
         goes_on = _AGAIN.search(line.text) or _GOES_WITHOUT.search(line.text)
-        return int(bool(_LOOSE.search(line.text)) and not goes_on), line.text
+        loose = int(bool(_LOOSE.search(line.text)) and not goes_on)
+        return -2 if RAISED.match(line.text) else loose or -3 * is_marked, line.text
     window = lines_of_process(below())
     if is_tried_again(window):
         return -1, ""

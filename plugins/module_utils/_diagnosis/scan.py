@@ -11,6 +11,7 @@ from __future__ import annotations
 import collections
 import functools
 import itertools
+import re
 import string
 import typing as t
 from dataclasses import dataclass, field, replace
@@ -376,7 +377,7 @@ class _Scan:
                 kind = 1 if kind > 1 and lines.is_probe(self._buffer, start, row) else kind
                 if 0 <= kind < 2 and len(self._dull) < _WORDS // 10:
                     self._dull[shape] = kind
-            if kind > 0 and (kind not in first or start < first[kind][0]):
+            if kind not in (0, -1) and (kind not in first or start < first[kind][0]):
                 first[kind] = (start, text)
         for kind, (start, text) in first.items():
             if kind not in self._errors or (kind == 1 and high == len(self._buffer)):
@@ -417,9 +418,10 @@ class _Scan:
 
     def _diagnosis(self) -> Diagnosis:
         last_lines = [_shorten(line) for line in _lines(self._buffer)[-LINES:]]
-        if self._errors.keys() <= {1}:
-            self._errors = self._last_error()
-        error = next((self._errors[kind] for kind in (_STRONG, 3, 1, 2) if kind in self._errors), None)
+        if self._errors.keys() <= {1, -2, -3}:
+            self._errors.pop(1, None)
+            self._errors |= self._last_error()
+        error = next((self._errors[kind] for kind in (_STRONG, 3, 1, 2, -2, -3) if kind in self._errors), None)
         first_error = _shorten(" ".join(error.text.split())) if error else None
         # A warning can be the cause only if something failed; one that any tool may print yields to a clear error.
         yielding = frozenset(self._found) if not error else GENERAL if _STRONG in self._errors else frozenset()
@@ -467,7 +469,10 @@ def _of_wrapped_message(error: _Match) -> Diagnosis | None:
     """Return the diagnosis of an error whose message was wrapped, perhaps within a word, or None if it is not known."""
     rows = [lines.parse(row).text.strip() for number, row in error.around if number >= error.line]
     rows = rows[: rows.index("")] if "" in rows else rows
-    diagnoses = (diagnose(separator.join(rows)) for separator in (" ", "") if len(rows) > 1)
+    texts = [separator.join(rows) for separator in (" ", "") if len(rows) > 1]
+    if raised := lines.RAISED.match(" ".join(rows)):
+        texts = [re.sub(r"""(["']) *f?\1|["']\)+$""", "", f"{raised[1]}: {raised.string[raised.end() :]}")]
+    diagnoses = map(diagnose, texts)
     known = (diagnosis for diagnosis in diagnoses if diagnosis.rule and diagnosis.rule not in CONSEQUENCES)
     return next((replace(diagnosis, line=error.line) for diagnosis in known), None)
 

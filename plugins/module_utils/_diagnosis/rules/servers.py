@@ -312,8 +312,7 @@ values =
     + it with --load-format mistral --config-format mistral --tokenizer-mode mistral, or remove consolidated.safetensors
     + where the model's files of Transformers lie beside it
     advice of found: .*\.(?:qweight|qzeros|g_idx)$ => The options say that the weights are quantized (GPTQ, AWQ) and
-    + this file has
-    + plain ones: name the directory of the quantized model, or leave that option out
+    + this file has plain ones: name the directory of the quantized model, or leave that option out
     advice of found: . => Use the release of the server that the model's page names (mostly a newer one), or another
     + quantization of the model; where files are missing, download the model again
 remedy = {advice}.
@@ -416,10 +415,10 @@ source = sgl-project/sglang#23386
 
 [nvcc-not-at-run-time]
 keys =
-    Could not find nvcc and default cuda_home
+    Could not find nvcc
     cuda_home is not None
 pattern =
-    (Could not find nvcc) and default cuda_home
+    (?<=Error: )(Could not find nvcc)(?: and default cuda_home|\W*$)
     (assert cuda_home is not None)
 cause = A package that compiles kernels while a program runs, such as flashinfer or DeepGEMM, found no CUDA toolkit
     ({found}).
@@ -804,8 +803,7 @@ values =
     advice of why: .*\$\{ => A variable of its config.pbtxt was never filled in: run tools/fill_template.py of
     + tensorrtllm_backend over it (triton_backend:tensorrtllm, and the others with a dollar sign)
     advice of why: .*(?:/opt/tritonserver/backends|backend library) => This image has no such backend: take the one of
-    + the
-    + same release that has it (nvcr.io/nvidia/tritonserver:YY.MM-trtllm-python-py3, -vllm-python-py3, -py3)
+    + the same release that has it (nvcr.io/nvidia/tritonserver:YY.MM-trtllm-python-py3, -vllm-python-py3, -py3)
     advice of why: .*(?:unable to find|not found in any|does not exist|No such file) => Compare the names with what is
     + there: REPOSITORY/MODEL/config.pbtxt, and REPOSITORY/MODEL/1/model.pt (.onnx, .plan, .py), or another name that
     + default_model_filename in config.pbtxt says; a container sees what -v mounts

@@ -269,14 +269,13 @@ def test_dropped_cmake_options_are_noticed_once() -> None:
         ("awk: cannot open w (No such file or directory)\n-E- Cannot locate widget!\n", "-E- Cannot locate widget!"),
         ("FATA[0000] validate the widget: rpc\n1\n2\n3\n", "validate the widget: rpc"),
         ("[2026-05-02 10:00:00,345 E 12 12] (raylet) no widget\n1\n2\n3\n", "(raylet) no widget"),
-        (
-            "[E 2026-05-02 10:00:00.345 ServerApp] Uncaught widget\n1\n2\n3\n",
-            "[E 2026-05-02 10:00:00.345 ServerApp] Uncaught widget",
-        ),
-        (
-            'Exception in thread "main" acme.WidgetError: none\n1\n2\n3\n',
-            'Exception in thread "main" acme.WidgetError: none',
-        ),
+        ("[E 2026-05-02 10:00:00.345 App] Uncaught x\n1\n2\n3\n", "[E 2026-05-02 10:00:00.345 App] Uncaught x"),
+        ('Exception in thread "main" acme.Error: none\n1\n2\n3\n', 'Exception in thread "main" acme.Error: none'),
+        # Parts of a message or traceback count where nothing else reports an error, but not the source in a warning.
+        ("10:00:00 ERROR   File a\n10:00:00 ERROR     f(widget)\n1\n2\n3\n", "File a"),
+        ('10:00:00 ERROR     f(a)\n    raise OddError("no widget")\n1\n2\n3\n', 'raise OddError("no widget")'),
+        ('a.py:1: SyntaxWarning: odd\n  raise OddError("\\d")\n1\n2\n3\n', None),
+        ("cannot move QP 7: Connection timed out\n", "cannot move QP 7: Connection timed out"),
         ("[FAIL] widget 0\n1\n2\n3\n", "[FAIL] widget 0"),
         ("2026-05-02 10:00:00,345 INFO gave up: widget entered it\n1\n2\n3\n", "gave up: widget entered it"),
         (
