@@ -346,8 +346,8 @@ TRACEBACK = "Traceback (most recent call last)"
 _FRAME = re.compile(r'\s+File "[^"\n]*/(?:site|dist)-packages/(?!torch/)([A-Za-z]\w*)[/.]')
 # An exception, where the places in a traceback have lost their indentation.
 _RAISED = r"(?:\w+\.)*(?:[A-Z]\w*|error|timeout)(?::|$)"
-#: The source of an exception and the beginning of its message, as a traceback without its end shows it.
-RAISED = re.compile(r"(?:\s{4,})?raise ((?:\w+\.)*\w*(?:Error|Exception))\( *f?[\"']?")
+# The source of an exception and the beginning of its message, as a traceback without its end shows it.
+_RAISE = re.compile(r"(?:\s{4,})?raise ((?:\w+\.)*\w*(?:Error|Exception))\( *f?[\"']?")
 # A line that does not end its sentence.
 _OPEN_END = r"[^\n]*(?:[:,]|\b(?:an?|and|as|by|calling|following|for|from|in|of|or|running|the|to|using|via|with))\n"
 #: A remedy in the words of the program that failed.
@@ -380,7 +380,7 @@ def error_class(raw: str, below: t.Callable[[], str]) -> tuple[int, str]:
     if not (is_error or follows or line.level == IN_FIELD or _PERHAPS.search(line.text) or line.level in _QUIET):
         goes_on = _AGAIN.search(line.text) or _GOES_WITHOUT.search(line.text)
         loose = int(bool(_LOOSE.search(line.text)) and not goes_on)
-        return -2 if RAISED.match(line.text) else loose or -3 * is_marked, line.text
+        return -2 if _RAISE.match(line.text) else loose or -3 * is_marked, line.text
     window = lines_of_process(below())
     if is_tried_again(window):
         return -1, ""
@@ -425,6 +425,12 @@ def traceback_end(window: str) -> tuple[int, int, str]:
             kind = 2 if _WEAK.search(text) or is_mute(text, after) else 4
             return number, 0 if "KeyboardInterrupt" in text else kind, _message(text, after)
     return 0, 0, ""
+
+
+def raised(text: str) -> str:
+    """Return the exception and the message in a source line that raises it, or ''."""
+    match = _RAISE.match(text)
+    return re.sub(r"""(["']) *f?\1|["']\)+$""", "", f"{match[1]}: {text[match.end() :]}") if match else ""
 
 
 def packages_in_traceback(above: str) -> dict[str, str]:

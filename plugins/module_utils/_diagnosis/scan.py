@@ -11,7 +11,6 @@ from __future__ import annotations
 import collections
 import functools
 import itertools
-import re
 import string
 import typing as t
 from dataclasses import dataclass, field, replace
@@ -419,8 +418,7 @@ class _Scan:
     def _diagnosis(self) -> Diagnosis:
         last_lines = [_shorten(line) for line in _lines(self._buffer)[-LINES:]]
         if self._errors.keys() <= {1, -2, -3}:
-            self._errors.pop(1, None)
-            self._errors |= self._last_error()
+            self._errors = {kind: match for kind, match in self._errors.items() if kind < 0} | self._last_error()
         error = next((self._errors[kind] for kind in (_STRONG, 3, 1, 2, -2, -3) if kind in self._errors), None)
         first_error = _shorten(" ".join(error.text.split())) if error else None
         # A warning can be the cause only if something failed; one that any tool may print yields to a clear error.
@@ -469,11 +467,9 @@ def _of_wrapped_message(error: _Match) -> Diagnosis | None:
     """Return the diagnosis of an error whose message was wrapped, perhaps within a word, or None if it is not known."""
     rows = [lines.parse(row).text.strip() for number, row in error.around if number >= error.line]
     rows = rows[: rows.index("")] if "" in rows else rows
-    texts = [separator.join(rows) for separator in (" ", "") if len(rows) > 1]
-    if raised := lines.RAISED.match(" ".join(rows)):
-        texts = [re.sub(r"""(["']) *f?\1|["']\)+$""", "", f"{raised[1]}: {raised.string[raised.end() :]}")]
-    diagnoses = map(diagnose, texts)
-    known = (diagnosis for diagnosis in diagnoses if diagnosis.rule and diagnosis.rule not in CONSEQUENCES)
+    message = lines.raised(" ".join(rows))
+    texts = [message] if message else [separator.join(rows) for separator in (" ", "") if len(rows) > 1]
+    known = (diagnosis for diagnosis in map(diagnose, texts) if diagnosis.rule and diagnosis.rule not in CONSEQUENCES)
     return next((replace(diagnosis, line=error.line) for diagnosis in known), None)
 
 

@@ -99,8 +99,7 @@ pattern =
     unable to install new version of '(?P<file2>[^'\n]+)': (?P<why2>Device or resource busy|Invalid cross-device link)
 values =
     advice of file: \S*(?:nvidia|libcuda|libnv) => It is the host's driver, which the container gets at its start:
-    + install
-    + no driver in a container (cuda-toolkit-13-0 or cuda-libraries-13-0 in the place of cuda, cuda-drivers or
+    + install no driver in a container (cuda-toolkit-13-0 or cuda-libraries-13-0 in the place of cuda, cuda-drivers or
     + nvidia-cuda-toolkit; apt install --no-install-recommends), or build the image without the GPU's runtime
     advice of file: . => Take the mount of it away for the installation, or install into the image instead
 cause = dpkg cannot replace {file}, since it is a mount ({why}).
@@ -461,8 +460,7 @@ keys = is a virtual package provided by:
 pattern = Package (?P<package>\S+) is a virtual package provided by:\s+(?P<provider>\S+)(?: \S+)?(?:\n  (?P<more>\S+))?
 values =
     advice of more: \S+-cuda-\d+ => Ask for the one of your CUDA's major version (nvcc --version; -cuda-13 on a
-    + Spark), and
-    + correct the list of packages
+    + Spark), and correct the list of packages
     advice of more: . => Ask for one of them by its name, and correct the list of packages
     advice of provider: . => Ask for that one, and correct the list of packages
 cause = There is no package {package} of its own: {provider}[ or {more}] has taken its place, as many of Ubuntu 24.04
@@ -502,8 +500,7 @@ values =
     advice of found: cuda(?:-toolkit|-runtime|-libraries|-compiler)?-\d+-\d+ => apt-cache search --names-only
     + ^cuda-toolkit tells
     + whether NVIDIA's source is there (the role cuda_libraries adds it; for arm64 it is sbsa) and which versions it
-    + has: each
-    + release of Ubuntu begins with another one (24.04 with 12.5), and older ones are only for older releases
+    + has: each release of Ubuntu begins with another one (24.04 with 12.5), and older ones are only for older releases
     advice of found: .*(?:cuda|cudnn|nccl|nvidia|libnv|tensorrt) => NVIDIA's source has it (the role cuda_libraries adds
     + it; DGX OS has it; the container toolkit's is one of its own), so see that it is enabled and for arm64 (sbsa)
     advice of found: docker-|containerd\.io => Docker's own source has it (download.docker.com/linux/ubuntu); Ubuntu's
@@ -526,8 +523,7 @@ values =
     advice of local: . => This is a local repository: its copy of the file is damaged or half downloaded; install the
     + package that brought it anew from a fresh download (dpkg -i cuda-repo-….deb), or take the network repository
     advice of local: (?:) => Run again in a few minutes: a mirror during an update, or a caching proxy, serves a mix
-    + of two
-    + states; a mirror that stays so is stale, then take the vendor's own address
+    + of two states; a mirror that stays so is stale, then take the vendor's own address
 cause = A file of an apt repository[, {local},] does not match the repository's index.
 remedy = {advice}.
 source = NVIDIA/nvidia-docker#1151
@@ -550,21 +546,18 @@ keys =
 pattern =
     Failed to fetch (?P<url1>[a-z+]+:\S+) +(?P<why1>[^\[\n]*[^\[\s])
     ^Err:\d+ (?P<url2>\S+)(?P<foreign> \S+ i386 Packages)?[^\n]*\n +(?P<why2>(?:\d{3} |Could not |Cannot
-    + initiate|Connect|Temporary failure|Unable to co
-    +nnect)[^\[\n]*[^\[\s])
+    + initiate|Connect|Temporary failure|Unable to connect)[^\[\n]*[^\[\s])
 values =
     advice of url: https?://nvidia\.github\.io/\S+/(?:ubuntu|debian|stable/\w+)\d => NVIDIA gave up the directories
     + for each release: write the line of the container toolkit's installation guide in its place
     + (https://nvidia.github.io/libnvidia-container/stable/deb/$(ARCH) /), for every distribution and architecture
     advice of url: \S+/ubuntu/(?:dists/\S+/binary-arm64|pool/\S+_arm64\.deb) => This address has Ubuntu's packages for
-    + amd64
-    + alone: those for arm64 are in ubuntu-ports (http://ports.ubuntu.com/ubuntu-ports/, or a mirror's path
+    + amd64 alone: those for arm64 are in ubuntu-ports (http://ports.ubuntu.com/ubuntu-ports/, or a mirror's path
     + /ubuntu-ports/); correct the sources in /etc/apt
     advice of foreign: . => That repository has no packages for i386, which this host does not need: sudo dpkg
     + --remove-architecture i386
     advice of url: \S+/ubuntu-ports/dists/\S+/binary-(?:amd64|i386) => ubuntu-ports has no packages for that
-    + architecture,
-    + which this host does not need: sudo dpkg --remove-architecture i386 (or amd64), or limit the source
+    + architecture, which this host does not need: sudo dpkg --remove-architecture i386 (or amd64), or limit the source
     + (Architectures: arm64)
     advice of why: 404 => Run sudo apt update first (in an image in the same RUN), since the lists name a version that
     + is gone; if it is a Release file, correct the source's address or suite
@@ -713,8 +706,7 @@ source = https://github.com/guillemj/dpkg/blob/main/lib/dpkg/parse.c
 keys = linux-modules-nvidia-
 pattern =
     (?P<modules>linux-modules-nvidia-\d+[a-z-]*-(?P<kernel>\d[\w.+-]*)) ?: (?:Pre-?)?Depends: (?P<part>\S+) \(<= (?P
-    +<most>[^)\n]
-    +*)\) but (?P<have>\S+) is (?:to be )?installed
+    +<most>[^)\n]*)\) but (?P<have>\S+) is (?:to be )?installed
 cause = The driver's prebuilt modules for the kernel {kernel} take {part} up to {most}, and {have} is to be installed:
     the driver's packages are newer than the modules of that kernel.
 remedy = Upgrade that kernel and its modules together with the driver (sudo apt update && sudo apt full-upgrade), or, if
@@ -749,20 +741,27 @@ remedy = In /etc/apt/sources.list.d take the repository of this release (of NVID
     see . /etc/os-release), run apt update, and ask again.
 
 [apt-unmet-two-sources]
-keys = Depends:
+keys =
+    Depends:
+    nvidia-driver-
 pattern =
     (?P<package1>\S*(?:nvidia|cuda-drivers)\S*) ?: (?:Pre-?)?Depends: (?P<part1>\S+) \(= (?P<need1>[^)\n]*ubuntu\d+)
-    +\) but (?P<
-    +have1>\S*ubuntu0[.~]\S+) is
+    +\) but (?P<have1>\S*ubuntu0[.~]\S+) is
     (?P<package2>\S*(?:nvidia|cuda-drivers)\S*) ?: (?:Pre-?)?Depends: (?P<part2>\S+) \(= (?P<need2>[^)\n]*ubuntu0[.~
-    +][^)\n
-    +]*)\) but (?P<have2>\S*ubuntu\d+) is
-cause = Two sources offer the driver's parts, which must have exactly one version: {package} needs {part} {need}, and
-    {have} is another source's (Ubuntu's versions end in ubuntu0.24.04.1 or the like, those of NVIDIA's repository in
-    ubuntu1).
-remedy = Take all from one (apt-cache policy {part} shows the sources; pin or remove the other; in NVIDIA's repository
-    install nvidia-driver-pinning-VERSION first, by itself), remove parts of another branch (dpkg -l | grep nvidia),
-    then run sudo apt --fix-broken install; pins that DGX OS has in /etc/apt/preferences.d must stay.
+    +][^)\n]*)\) but (?P<have2>\S*ubuntu\d+) is
+    (?P<have3>nvidia-driver-(?P<branch3>\d{3})\b[\w-]*)(?:\n[^\n]*){1,30}?\n *(?P<package3>\S*nvidia\S*) ?:
+    + Depends: (?P<part3>\S+) \(= (?P<need3>(?!(?P=branch3))\d{3}\.[^)\n]*)\)
+    (?P<package4>\S*nvidia\S*) ?: Depends: (?P<part4>\S+) \(= (?P<need4>(?P<of>\d{3})\.[^)\n]*)\)(?:\n[^\n]*)
+    +{1,30}?(?P<have4>nvidia-driver-(?P<branch4>(?!(?P=of))\d{3})\b[\w-]*)
+values =
+    whose of branch: . => of another branch
+    whose of need: . => another source's (Ubuntu's versions end in ubuntu0.24.04.1 or the like, those of NVIDIA's
+    + repository in ubuntu1)
+cause = The driver's parts must all have one version: {package} needs {part} {need}, and {have} is {whose}.
+remedy = Take all from one source[ in branch {branch}] (apt-cache policy {part} shows the sources; pin or remove the
+    other; in NVIDIA's repository install nvidia-driver-pinning-VERSION first, by itself), remove parts of another
+    branch (dpkg -l | grep nvidia), then run sudo apt --fix-broken install; pins that DGX OS has in
+    /etc/apt/preferences.d must stay.
 
 [apt-unmet-half-done]
 keys = have unmet dependencies
@@ -795,8 +794,7 @@ pattern =
     pkgProblemResolver::Resolve generated breaks
 values =
     advice of base: . => It was built for a newer release of Ubuntu or Debian: take its build for this one (.
-    + /etc/os-release
-    + shows it), or build it here
+    + /etc/os-release shows it), or build it here
     advice of line: .*Depends: (?:libc6|libstdc\+\+6|libgcc-s1|libssl\d\S*|libicu\d+|libffi\d+|libtinfo5|libncurses5
     +|libtinfo6|python3|libpython3\S*)(?: \(>=?[^)]*\))? but => Mostly it comes from a repository for another
     + release of Ubuntu or Debian: in /etc/apt/sources.list.d take that of this release (of NVIDIA's CUDA

@@ -295,8 +295,7 @@ pattern =
     No package '(?P<part4>[^'\n]+)' found
 values =
     advice of part: pkg_check|pkg-config => Install pkg-config, with the development package of the library that is
-    + asked for
-    + (libhdf5-dev for h5py)
+    + asked for (libhdf5-dev for h5py)
     advice of part: libav|libsw => Install FFmpeg's development packages (libavcodec-dev, libavformat-dev,
     + libswscale-dev)
     advice of part: openssl => Install libssl-dev
@@ -365,8 +364,7 @@ pattern = links to:\s+(\S+)\s+but the target was not found
 cause = The project links to {found}, which no package that CMake found defines.
 values =
     advice of found: CUDA::nv(?:ToolsExt|tx) => CUDA 13 has no nvToolsExt: take a newer release of the project (or of
-    + the PyTorch
-    + that brings this line), which uses CUDA::nvtx3
+    + the PyTorch that brings this line), which uses CUDA::nvtx3
     advice of found: CUDA:: => CMake found a toolkit without that library's development files: install the complete one
     + (cuda-toolkit-13-0; role cuda_libraries) and let -DCUDAToolkit_ROOT=/usr/local/cuda and PATH name it, as Ubuntu's
     + nvidia-cuda-toolkit in /usr is taken first and is not complete
@@ -394,8 +392,7 @@ source = porla/porla#103
 keys = configure: error:
 pattern =
     configure: error: (?P<what>[^\n]{0,200}?(?:not found|(?:could|can)(?:not| not) be found|(?:[Cc]an
-    + ?not|[Cc]an't|Could not)
-    + find|is required|is missing|were not met|not installed)[^\n]*)
+    + ?not|[Cc]an't|Could not) find|is required|is missing|were not met|not installed)[^\n]*)
 values =
     package of what: .*(?i:rdmacm|rdma_cma) => librdmacm-dev and libibverbs-dev
     package of what: .*(?i:verbs|mlx5) => libibverbs-dev
@@ -465,11 +462,9 @@ pattern =
     cannot find -l(\w+)-NOTFOUND
 values =
     advice of found: CUDA_(?:CUDA|DRIVER)_LIBRARY => This is the driver's libcuda.so: for the build give a stub of the
-    + toolkit
-    + (/usr/local/cuda/lib64/stubs/libcuda.so), as a container or a host without a driver has no other
+    + toolkit (/usr/local/cuda/lib64/stubs/libcuda.so), as a container or a host without a driver has no other
     advice of found: . => Install what it names with its headers; cublas_device and the like are gone from newer CUDA:
-    + take
-    + a newer CMake or source
+    + take a newer CMake or source
 cause = CMake did not find what the source keeps in {found}.
 remedy = {advice}; give its path with -D{found}=PATH if CMake does not find it there.
 
@@ -480,8 +475,7 @@ keys =
     that exactly matches requested
 pattern =
     Could NOT find (?P<package1>\w+): (?:\([^)\n]*\): )?Found unsuitable (?:exact
-    + )?version\s+'(?P<have1>[^'\n]+)',\s+but
-    +\s+required\s+is\s+(?P<need1>(?:at\s+least|exact\s+version)\s+'[^'\n]+')
+    + )?version\s+'(?P<have1>[^'\n]+)',\s+but\s+required\s+is\s+(?P<need1>(?:at\s+least|exact\s+version)\s+'[^'\n]+')
     Could not find a configuration file for package '(?P<package2>[^'\n]+)'
     + that(?:\s+is\s+compatible\s+with|\s+exactly\s+matches)\s+requested\s+version\s+(?:range\s+)?'?(?P<need2>[\w.]+)
 cause = The source needs {package} {need}[, and CMake found {have}].
@@ -492,14 +486,12 @@ remedy = Install that version, and name it if the other one stays ({package}_ROO
 keys = Could NOT find
 pattern =
     ^(?:\s+|CMake Error: )Could NOT find (?P<package>\w+) \(missing:\s+(?P<parts>[^)\n]+(?:\n[^)\n]+)?)\)\s+\(found\s+
-    +(?:suitable\s+
-    +)?version\s+"(?P<version>[^"\n]+)"
+    +(?:suitable\s+)?version\s+"(?P<version>[^"\n]+)"
 values =
     advice of package: CUDA$ => An old CMake's FindCUDA does not know the directories of ARM64 servers
     + (targets/sbsa-linux): take CMake 3.18 or newer, or give -DCUDA_TOOLKIT_ROOT_DIR=/usr/local/cuda
     + -DCUDA_CUDART_LIBRARY=/usr/local/cuda/lib64/libcudart.so -DCUDA_INCLUDE_DIRS=/usr/local/cuda/include; where
-    + these are
-    + not there, install the complete toolkit (cuda-toolkit-13-0; role cuda_libraries)
+    + these are not there, install the complete toolkit (cuda-toolkit-13-0; role cuda_libraries)
     advice of package: Python => Install the headers of that Python (python3-dev), or name the one to use
     + (-DPython3_EXECUTABLE=$(which python3), for older projects -DPython_EXECUTABLE)
     advice of package: . => Install its development package, or give the path of each (-DNAME=PATH)

@@ -700,14 +700,20 @@ remedy = Update the container toolkit (older ones needed CUDA on the host, and s
 source = NVIDIA/nvidia-docker#1648
 
 [container-hook-missing]
-keys = nvidia-container-runtime
+keys =
+    nvidia-container-runtime
+    nvidia-cdi-hook
 pattern =
     exec: \\*'(nvidia-container-runtime[\w.-]*)\\*': executable file not found
-    fork/exec (\S*nvidia-container-runtime\S*): no such file or directory
+    fork/exec (\S*nvidia-c\S+): no such file or directory
     stat (\S*nvidia-container-runtime-hook): no such file or directory
-cause = The NVIDIA runtime that Docker is to start, {found}, is not installed.
+values =
+    what of found: .*hook$ => hook that the CDI specification or the engine's own file of hooks names
+    what of found: . => runtime that Docker is to start
+cause = The NVIDIA {what}, {found}, is not installed.
 remedy = Install all packages of the container toolkit in one version (nvidia-container-toolkit, its base and
-    libnvidia-container).
+    libnvidia-container); for a hook then write the specification anew (sudo nvidia-ctk cdi generate
+    --output=/etc/cdi/nvidia.yaml).
 source = NVIDIA/nvidia-docker#1190
 
 [cdi-hook-failed]

@@ -116,6 +116,14 @@ pattern = (?P<log_cdi>/run/cdi\b)
 cause =
 remedy =
 
+[log-shows-ggml]
+keys =
+    ggml_cuda
+    ggml-cuda
+pattern = (?P<log_ggml>ggml[_-]cuda)
+cause =
+remedy =
+
 [log-shows-hami]
 keys = libvgpu.so
 pattern = (?P<log_hami>libvgpu\.so)

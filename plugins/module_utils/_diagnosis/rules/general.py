@@ -9,8 +9,7 @@ RULES = r"""
 [nccl-cuda-failure]
 keys = Cuda failure
 pattern = (?:NCCL WARN |^\s*|: )Cuda failure (?:\d+ )?'(?P<why>(?:peer access|named symbol not found|out of
-    + memory|operation not permitted|[^'\n]*(?:insufficient|unsupported|PTX|not
-    + supported in the installed))[^'\n]*)'
+    + memory|operation not permitted|[^'\n]*(?:insufficient|unsupported|PTX|not supported in the installed))[^'\n]*)'
 values =
     advice of why: peer access => Let the GPUs exchange data through the host's memory (NCCL_P2P_DISABLE=1), or give
     + each process its own GPU; between two Sparks nothing needs peer access
@@ -111,11 +110,9 @@ values =
     advice of found: \S*/?(?:cutlass|cute)/ => The line is in the source's copy of CUTLASS, which is mostly older than
     + this CUDA or compiler: take a newer release of the source (git submodule update --init), or the CUDA that it names
     advice of found: \S*(?:/cccl/|/thrust/|/cub/|/libcudacxx/|/cuda/std/)|.*error: \w+ .?(?:cub|thrust):: => The line
-    + is in NVIDIA's own headers
-    + (Thrust,
+    + is in NVIDIA's own headers (Thrust,
     + CUB, libcu++): mostly two releases of them are mixed, a copy in the source (third_party) and the toolkit's. Let
-    + the
-    + source use one of them (a newer release, whose copy knows this CUDA), and build in an empty directory
+    + the source use one of them (a newer release, whose copy knows this CUDA), and build in an empty directory
     advice of found: /usr/include/(?:bits/|c\+\+/|(?:aarch64|x86_64)-linux-gnu/|(?:math|stdlib|string)\.h)\S*\(\d+\):
     + => The line is in the system's headers (glibc's or GCC's), and nvcc cannot read them: it is older than they are.
     + Use a newer CUDA (13, with /usr/local/cuda/bin first on PATH), or an older host compiler (nvcc -ccbin g++-12,
@@ -156,22 +153,18 @@ source = sgl-project/sglang#18203
 keys = Error: No module named '
 pattern =
     Error: No module named '(?P<part>(?P<package>(?!google|cuda|nvidia|ruamel|azure|backports|mpl_toolkits|zope|omni
-    +|isaac
-    +|sphinxcontrib|jaraco|sklearn|torch_|PIL|cv2|skimage|Crypto|dateutil|IPython|jupyter)[\w]+)\.[\w.]+)'
+    +|isaac|sphinxcontrib|jaraco|sklearn|torch_|PIL|cv2|skimage|Crypto|dateutil|IPython|jupyter)[\w]+)\.[\w.]+)'
 unless = Failed to import Triton kernels
 values =
     advice of part: torch\._C$ => Start Python in another directory than PyTorch's source, and install torch anew (pip
-    + install --force-reinstall torch
-    + --index-url https://download.pytorch.org/whl/cu130)
+    + install --force-reinstall torch --index-url https://download.pytorch.org/whl/cu130)
     advice of part: moviepy\.editor => Write from moviepy import … in its place, or install moviepy<2
     advice of part: langchain\. => pip install langchain-classic and import langchain_classic in its place, or install
     + langchain<1
     advice of part: megatron\. => Install the package that has this part (pip install megatron-core, megatron-bridge),
-    + or
-    + take NVIDIA's NeMo image
+    + or take NVIDIA's NeMo image
     advice of part: (models|utils|src|scripts|tools|lib)\. => Start the program in the directory of its repository, or
-    + put
-    + that on PYTHONPATH
+    + put that on PYTHONPATH
     advice of part: . => Install the version of that package which the program's release pins (its requirements.txt), or
     + take a release of the program for the installed one
 uncertain = yes
@@ -372,11 +365,9 @@ pattern =
     Error: \[Errno 21\] Is a directory: '([^'\n]+)'
 values =
     advice of found: \S*-packages/ => It is a file of an installed package: install that package anew in the release
-    + that
-    + the program pins (of flashinfer its three parts in one version), or take a newer image
+    + that the program pins (of flashinfer its three parts in one version), or take a newer image
     advice of found: . => Check the path for the account and the directory in which it runs; in a container it is the
-    + path
-    + inside, and the host's directory must be mounted (-v)
+    + path inside, and the host's directory must be mounted (-v)
 uncertain = yes
 cause = The program opens {found}, which is not there or is no file.
 remedy = {advice}.
@@ -388,8 +379,7 @@ keys =
     : no such device
 pattern =
     \b(?:open|stat|lstat|readlink|chdir|statfs|mkdir|fork/exec|exec|scandir|walk|load|dial unix)
-    + '?(?P<path1>[~/.][^\s:'"*]*)'?:
-    + (?:connect: )?(?P<why1>no such (?:file or directory|device))
+    + '?(?P<path1>[~/.][^\s:'"*]*)'?: (?:connect: )?(?P<why1>no such (?:file or directory|device))
     \b(?:cannot|[Cc]an't|[Cc]ould(?: not|n't)|[Uu]nable to|[Ff]ailed to|[Ee]rror)
     + (?:open|opening|read|reading|access|stat|load|loading|change directory to|execute|run|cd to)(?: [\w-]+){0,4}:?
     + '?(?P<path2>[~/.][^\s:'"]*)'?: (?P<why2>No such file or directory)
@@ -510,8 +500,7 @@ values =
     advice of found: (conda|mamba|micromamba)$ => Install Miniforge for aarch64, and run conda init
     advice of found: add-apt-repository$ => Install software-properties-common
     advice of found: (ollama|vllm|sglang|trtllm-\w+|jupyter|jupyter-lab|torchrun|ray|ansible|ansible-playbook)$ =>
-    + Install it, or
-    + activate the environment that has it
+    + Install it, or activate the environment that has it
     advice of found: docker$ => Install Docker, and in a container mount the host's socket only if that is meant
     advice of found: rsync$ => Install rsync on both hosts
     advice of found: nvidia-ctk$ => Install nvidia-container-toolkit on the host
@@ -527,13 +516,11 @@ values =
     + the toolkit whole (cuda-toolkit-13-0; role cuda_libraries), and call /usr/local/cuda/bin/nvcc itself, not a copy
     advice of found: update-initramfs$ => Install initramfs-tools
     advice of found: meson$ => Install it where the build runs (pip install -U pip meson ninja; a pip of the
-    + distribution
-    + may not pass the build's own PATH on)
+    + distribution may not pass the build's own PATH on)
     advice of found: swig$ => Install swig (faiss-gpu and others have no wheel for aarch64; faiss-cpu has)
     advice of found: git-lfs => Install git-lfs and run git lfs install
     advice of found: (apt|apt-get|dnf|microdnf|yum|apk|zypper)$ => That is another distribution's: take the script for
-    + this one,
-    + or the base image that it was written for
+    + this one, or the base image that it was written for
     advice of found: . => Activate the environment into which it was installed (its bin, or
     + ~/.local/bin, on PATH), or install the package that has it (apt-file search bin/NAME)
 cause = {found} is called, and is not on the PATH.
@@ -572,15 +559,13 @@ pattern =
     (?<![\w./~-])(?P<file3>[\w./~-]{1,99}): (?P<line3>\d+): (?P<why3>Syntax error: "[^"\n]+" unexpected)
 values =
     advice of token: [(<&;|] => Put what has brackets or other signs of the shell between quotes (pip install
-    + 'name>=1'), and
-    + run a script that was written for bash with bash
+    + 'name>=1'), and run a script that was written for bash with bash
     advice of token: \$'.r'|.*\\r => The file has line ends of Windows: sed -i 's/\r$//' FILE
     advice of token: newline|< => What was downloaded is mostly a web page, not the script: look at its first lines
     advice of why: .*(?:end of file|EOF) => Close what is open before it: a quote, a bracket, if without fi, a
     + here-document
     advice of why: . => Correct the file there; a script for bash fails under sh (dash), and a downloaded one may be a
-    + web
-    + page
+    + web page
 cause = The shell cannot read a command[ of {file}][, line {line}]: {why}.
 remedy = {advice}.
 source = https://www.gnu.org/software/bash/manual/bash.html

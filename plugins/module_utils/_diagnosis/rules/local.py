@@ -32,7 +32,7 @@ remedy = Update it (git pull, pip install -r requirements.txt) and convert again
 
 [llamacpp-no-cuda]
 keys = ggml_cuda_init: failed to initialize CUDA
-pattern = ggml_cuda_init: failed to initialize CUDA: (?!system not yet|CUDA driver version)([^\n]+)
+pattern = ggml_cuda_init: failed to initialize CUDA: (?!system not yet|CUDA driver version|forward compat)([^\n]+)
 values =
     advice of found: operation not supported => On a Jetson, use a build for its own CUDA (JetPack's, not that of
     + servers with aarch64); elsewhere make nvidia-smi work where it runs
@@ -44,7 +44,7 @@ source = ollama/ollama#18067
 
 [llamacpp-attention-fault]
 keys = an illegal memory access was encountered
-pattern = an illegal memory access was encountered\n[^\n]*in function (ggml_cuda_flash_attn\w*)
+pattern = an illegal memory access was encountered *\n[^\n]*in function (ggml_cuda_flash_attn\w*)
 cause = A kernel of llama.cpp for flash attention failed ({found}): a fault of this release with the model's size of
     heads or with long prompts, not a lack of memory.
 remedy = Start without it (-fa off of llama.cpp, OLLAMA_FLASH_ATTENTION=0 of Ollama) or with smaller batches (-ub 256),

@@ -121,8 +121,7 @@ source = kraj/meta-clang#6
 keys = ut of memory: Killed process
 pattern =
     [Oo]ut of memory: Killed process \d+ \((?P<name>cicc|ptxas|nvcc|cudafe\+\+|fatbinary|nvlink|cc1|cc1plus|clang
-    +|clang\+\+
-    +|rustc|ld|ld\.\w+|lld|lto1[\w-]*|as)\)(?:[^\n]*?anon-rss:(?P<held>\d+)kB)?
+    +|clang\+\+|rustc|ld|ld\.\w+|lld|lto1[\w-]*|as)\)(?:[^\n]*?anon-rss:(?P<held>\d+)kB)?
 cause = The kernel killed the compiler program {name}[, which held {held} kB,] because memory ran out: too many
     compilations at once, also where a server compiles kernels at its start (FlashInfer takes one job for each core).
 remedy = Limit the jobs: MAX_JOBS=4 or fewer in the environment of the server or build (-j of make and ninja), with
@@ -140,6 +139,7 @@ pattern =
     + \((?P<name1>[^)\n]+)\)(?:[^\n]*?anon-rss:(?P<held>\d+)kB(?:[^\n]*?shmem-rss:(?P<shared>[1-9]\d+)kB)?)?
     oom-kill:constraint=(?P<group2>CONSTRAINT_MEMCG)?[^\n]*?task=(?P<name3>[^,\n]+)
     (?P<name2>\S+): A process of this unit has been killed by the OOM killer
+    ^A process of (?P<name4>this unit) has been killed by the OOM killer
 values =
     where of group: Memory cgroup|CONST => the limit of its container or unit was reached
     where of group: (?:) => the memory of the host was used up, which on a GB10 is the GPU's, too

@@ -45,8 +45,12 @@ remedy = Unset NCCL_IB_GID_INDEX on all hosts, so that a recent NCCL chooses the
 source = NVIDIA/nccl#769
 
 [rdma-no-route]
-keys = ibv_modify_qp failed
-pattern = ibv_modify_qp failed with (?:error |\d+ )?([\w ]+)(?:, on dev (?P<device>[\w:]+))?
+keys =
+    ibv_modify_qp failed
+    odify QP
+pattern =
+    ibv_modify_qp failed with (?:error |\d+ )?([\w ]+)(?:, on dev (?P<device>[\w:]+))?
+    [Mm]odify QP(?: \w+)? (?:state )?to \w+: (?:errno:? )?([A-Za-z][\w ]+)
 values =
     what of found: No data => the index of the GID that was chosen is not of this port any more
     what of found: Invalid argument => the port does not take the GID, MTU or address that was asked for

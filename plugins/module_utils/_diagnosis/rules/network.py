@@ -318,7 +318,7 @@ unless =
     retr\w+ ncclUniqueId
     \[c10d\]
     DistNetworkError
-    \b(?:ibv|rdma|mlx5dv)_\w|ncclSystemError|unhandled system error
+    \b(?:ibv|rdma|mlx5dv)_\w|\b(?:QP|GID|[Qq]ueue [Pp]air)\b|ncclSystemError|unhandled system error
     WARNING: Retrying
     Retry scheduled
     WARNING: Attempting to resume
@@ -376,7 +376,7 @@ unless =
     Retry scheduled
     WARNING: Attempting to resume
     do load request
-    \b(?:ibv|rdma|mlx5dv)_\w|ncclSystemError|unhandled system error
+    \b(?:ibv|rdma|mlx5dv)_\w|\b(?:QP|GID|[Qq]ueue [Pp]air)\b|ncclSystemError|unhandled system error
 values =
     advice of found: .*(?:refused|ECONNREFUSED) => Start the server there, or correct the address and port: the host
     + answers and nothing listens at that port (ss -ltnp shows the ports on it); in a container localhost is the

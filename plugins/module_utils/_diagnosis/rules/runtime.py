@@ -64,10 +64,10 @@ source =
 [cuda-forward-compatibility]
 keys = forward compatibility was attempted on non supported HW
 pattern = (forward compatibility was attempted on non supported HW)
-cause = CUDA's compatibility libraries of the container are newer than the host's driver, and do not work on this
-    GPU (error 804).
-remedy = Keep /usr/local/cuda/compat off LD_LIBRARY_PATH, use an image for the driver's CUDA, or update the driver
-    (with DGX OS).
+cause = The CUDA of the image or program is newer than the driver's, and CUDA's compatibility libraries, which would
+    bridge that, do not work on this GPU (error 804).
+remedy = Use an image or build for the driver's CUDA (nvidia-smi shows its version), or update the driver (with DGX OS);
+    else keep /usr/local/cuda/compat off LD_LIBRARY_PATH.
 source = oobabooga/textgen#4407
 
 [cuda-driver-combination]
@@ -144,14 +144,14 @@ keys =
     CUDA_ERROR_ILLEGAL_ADDRESS
     cudaErrorIllegalAddress
 pattern =
-    (?:^|: |\) |CUDA failure [^\n']{0,60}')(?:CUDA (?:error:|failed with error) )?(misaligned address|an illegal memory
-    + access was encountered)(?:\n[^\n]*current device: \d+, in function \w+ at \S*/(?P<ggml>ggml)[\w-]*/)?
+    (?:^|: |\) |CUDA failure [^\n']{0,60}')(?:CUDA (?:error:|failed with error) )?(misaligned address|an illegal
+    + memory access was encountered)
     (?:[Ee]rror|failed|returned)[^\n]{0,80}?(CUDA_ERROR_ILLEGAL_ADDRESS|cudaErrorIllegalAddress)
 cause = A kernel read or wrote an address that it must not ({found}): a fault of that kernel; the line of the
     traceback is not its place.
 values =
-    backend of ggml: . => update llama.cpp; leave out -fa, quantized caches (-ctk, -ctv), draft models and MTP to see
-    + whether one of them is at fault (GGML_CUDA_DISABLE_GRAPHS=1 switches graphs off)
+    backend of log_ggml: . => update llama.cpp; leave out -fa, quantized caches (-ctk, -ctv), draft models and MTP to
+    + see whether one of them is at fault (GGML_CUDA_DISABLE_GRAPHS=1 switches graphs off)
     backend of found: . => use another backend (--attention-backend, --moe-backend) or release for it
 remedy = Run once with CUDA_LAUNCH_BLOCKING=1 to find the kernel, and {backend}[ (this log has
     {log_backend_option})][; leave out speculative
@@ -293,8 +293,7 @@ pattern =
     \bcu(?:da(?:Host|Malloc|Memcpy)|Mem|Module|Launch|Stream)\w*(?:\(\))?[ ,:]+(?:failed|returned|status|error|code)
     +(?: with| error| code| status)*[ :=]+(?P<number2>1|2|100|101|201|209|222|400|700|719|801)(?![\d.]| ?[KMG])
     (?i:\bcu(?:da)?\w*|\bdriver|\bGPU)\b[^\n]{0,60}?(?:[Ee]rror|[Ff]ailure|ERROR)(?: code)?[: =]+\(?(?P<number>2|34
-    +|35|46
-    +|98|10[01]|209|222|30[04]|500|700|719|80[1-4]|999)\b(?![.\d:/-])
+    +|35|46|98|10[01]|209|222|30[04]|500|700|719|80[1-4]|999)\b(?![.\d:/-])
 unless =
     toolchain|illegal|invalid|misaligned|not initialized|initialization error|unknown error|no CUDA-capable|busy|not
     + supported|driver combination|not ready|not permitted|out of memory|unspecified|no kernel image|insufficient
@@ -399,8 +398,7 @@ values =
     + without CUDA graphs (--enforce-eager of vLLM) or with a newer PyTorch
     advice of found: . => Use the libraries of one CUDA (keep a system's or another wheel's libcublas off
     + LD_LIBRARY_PATH), a newer PyTorch, or another data type or backend for the layer (of faster-whisper and
-    + CTranslate2
-    + compute_type="float16" in the place of int8)
+    + CTranslate2 compute_type="float16" in the place of int8)
 cause = cuBLAS refused a product[ in {call}] ({found}): {what}.
 remedy = {advice}.
 source = bitsandbytes-foundation/bitsandbytes#205

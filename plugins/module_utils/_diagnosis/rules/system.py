@@ -101,6 +101,7 @@ pattern =
     + executable '(?P<file5>[^'\n]+)'|Neither a valid executable name nor an absolute path: (?P<file6>[^\n]+)|Found
     + ordering cycle on (?P<file8>\S+?)/)
     (?<!\S)(?P<unit3>/\S+\.service):\d+: (?P<why3>Executable) '(?P<file7>[^'\n]+)' not found in path
+    ^Failed with result '(?P<why5>oom-kill|watchdog)'
     Job for (?P<unit4>\S+) failed because (?P<why4>the service did not take the steps|of unavailable resources)
 values =
     what of why: oom => the kernel or systemd-oomd ended it because memory ran out
@@ -126,7 +127,7 @@ values =
     + (After=network-online.target with WantedBy=sysinit.target or a mount that needs the network make such circles)
     advice of why: . => Give its full path (systemd knows no ~ and no variables there), and install it for all
     + accounts, not below /root or in an environment that the unit does not have
-cause = systemd could not run {unit}: {what}.
+cause = systemd could not run the unit[ {unit}]: {what}.
 remedy = {advice}; then sudo systemctl daemon-reload and start it.
 source = https://www.freedesktop.org/software/systemd/man/latest/systemd.service.html
 
@@ -745,11 +746,9 @@ values =
     blame of number: 32 => a fault of the driver, the bus or memory more often than of the program
     blame of number: . => mostly a fault of the program, not of the hardware
     advice of number: 32 => Update the driver (or boot the former kernel and driver), and check the card's seat, power
-    + and
-    + temperature, and the host's memory
+    + and temperature, and the host's memory
     advice of number: . => Look in that program's own log for the kernel that failed (an illegal memory access), and
-    + take
-    + a release of its library in which it is mended; if other programs fail so, too, reset the GPU
+    + take a release of its library in which it is mended; if other programs fail so, too, reset the GPU
     what of number: 32 => the commands for the GPU came damaged
     what of number: 31 => a kernel read memory of the GPU that is not mapped
     what of number: . => the GPU's engine could not carry out what a program sent it

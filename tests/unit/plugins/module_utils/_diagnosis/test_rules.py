@@ -198,6 +198,7 @@ CRASHED = "RuntimeError: CUDA error: an illegal memory access was encountered\n"
         (NO_WHEEL.format("manylinux_2_35_x86_64"), "uv-no-matching-wheel", "for such a machine"),
         (NO_WHEEL.format("manylinux_2_39_aarch64"), "uv-no-matching-wheel", "index cu130"),
         (CRASHED, "cuda-misaligned", "release for it."),
+        (f"ggml_cuda_init: found 1 CUDA devices\n{CRASHED}", "cuda-misaligned", "update llama.cpp"),
         (f"Graph capturing finished in 41 secs\n{CRASHED}", "cuda-misaligned", "--disable-cuda-graph tells"),
         (f"SpecDecoding metrics: 4.71\n{CRASHED}", "cuda-misaligned", "leave out speculative decoding"),
         ("NCCL WARN Got completion with status=IBV_WC_LOC_PROT_ERR(4)\n", "rdma-completion-refused", "DMABUF_ENABLE=0"),
