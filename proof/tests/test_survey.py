@@ -778,7 +778,7 @@ def test_expressions_do_not_depend_on_the_device(healthy: Environment) -> None:
 print(any(each in str((panels.TABLES, compositions.TABLES)) for each in ("is_cuda", "device.type")))
 print(*(len(panels.of_equal_numbers(seed, on_cpu).steps) for seed in range(4) for on_cpu in (True, False)))
 """
-    assert printed(healthy, program) == ["False", "4 3 4 3 4 3 4 3"]
+    assert printed(healthy, program) == ["False", "9 3 9 3 9 3 9 3"]
 
 
 def test_steps_computed_on_the_device_are_rounded_to_float32(healthy: Environment) -> None:
