@@ -35,9 +35,15 @@ _PRODUCTS = {
 MANY = 65_537, 65_604
 
 
+@functools.cache
+def _expressions(table: str) -> dict[str, str]:
+    """Return the expressions of a table by the name of their operator."""
+    return dict(line.split(": ", 1) for line in TABLES[table].strip().splitlines())
+
+
 def _call(table: str, name: str, names: Values) -> Call:
     """Return an operator's call, of which a table has the expression."""
-    lines = dict(line.split(": ", 1) for line in TABLES[table].strip().splitlines())
+    lines = _expressions(table)
     return t.cast("Call", eval(lines.get(name, lines.get("others", "")), {**names}))  # noqa: S307 - only the table's
 
 
