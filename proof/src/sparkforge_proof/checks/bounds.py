@@ -130,7 +130,7 @@ def gradients(
     return gradients
 
 
-def functions_of(table: str, arguments: str = "x", **others: t.Any) -> dict[str, t.Any]:
+def functions_of(table: str, arguments: str = "x", /, **others: t.Any) -> dict[str, t.Any]:
     """Return the functions of a table in ``functions.txt``, whose lines are ``NAME: EXPRESSION``.
 
     :param others: the other names in the expressions.

@@ -5,13 +5,11 @@ All values except the random ones are integers, so every case is exact.
 
 from __future__ import annotations
 
-from ... import resources
 from ...check import H200S, SEEN, Context, Measured, check
-from ..bounds import Cases, captured, gradients, torch, warm_up
+from ..bounds import Cases, captured, functions_of, gradients, torch, warm_up
 from .streams import REMEDY
 
 REPLAYS = 100
-OPERATORS = resources.tables("checks/data/graphs.txt")["operators"]
 
 
 @check("streams.graphs", devices=("cuda",), seconds=120, measured=SEEN)
@@ -127,11 +125,8 @@ def replays(context: Context) -> Measured:
     cases, generator = Cases("an operator in a CUDA graph", REMEDY), context.generator(f"replays {context.seed}")
     long, rows = torch.zeros(2**21 + 3, device="cuda"), torch.zeros(48, 65_536, dtype=torch.bfloat16, device="cuda")
     index = torch.zeros(len(long), dtype=torch.int64, device="cuda")
-    f, table = torch.nn.functional, torch.zeros(501, 4, device="cuda", requires_grad=True)
-    names = {"torch": torch, "f": f, "gradients": gradients, "long": long, "rows": rows, "index": index, "table": table}
-    entries = (line.split(" :: ") for line in OPERATORS.strip().splitlines())
-    # The table is the only source.
-    operators = {name: eval(f"lambda: {text}", names) for name, text in entries}  # noqa: S307
+    table = torch.zeros(501, 4, device="cuda", requires_grad=True)
+    operators = functions_of("captures", "", gradients=gradients, long=long, rows=rows, index=index, table=table)
 
     def fill(turn: int) -> None:
         # In the last turn, all numbers are equal.

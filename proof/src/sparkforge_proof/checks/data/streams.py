@@ -11,7 +11,7 @@ import time
 import typing as t
 
 from ...check import ABSENT, SEEN, Context, Measured, Unanswered, check
-from ..bounds import Cases, torch
+from ..bounds import Cases, functions_of, torch
 
 REMEDY = (
     "Do not compute with this stack: use another torch or driver; CUDA_LAUNCH_BLOCKING=1 shows whether it is a matter "
@@ -24,6 +24,17 @@ DELAY, LATENCIES, LONGEST = 0.012, 8, 0.06
 ROUNDS = 3
 #: How many times to ask whether delayed work is done, because a wrong answer may be rare.
 QUERIES = 7
+
+
+def _nest() -> None:
+    """Enter another stream and leave it."""
+    with torch.cuda.stream(torch.cuda.Stream()):
+        pass
+
+
+#: How one stream waits for another, and how the host waits for a stream and reads what it has written.
+ON_DEVICE = functions_of("waits of streams", "first, second, event, recorded", nest=_nest)
+ON_HOST = functions_of("waits of the host", "stream, event, block, pinned")
 
 
 class Slow:
@@ -96,7 +107,7 @@ def _compare_waits(cases: Cases, slow: Slow, context: Context) -> None:
     for turn in range(ROUNDS):
         first = torch.cuda.Stream(priority=-(turn % 2))
         second = torch.cuda.Stream()
-        for method, wait in _on_device().items():
+        for method, wait in ON_DEVICE.items():
             case = f"{method}, round {turn + 1}"
             with torch.cuda.stream(first):
                 expected = slow.write(block)
@@ -111,7 +122,7 @@ def _compare_waits(cases: Cases, slow: Slow, context: Context) -> None:
             _compare_all(cases, case, copy, expected)
             cases.exactly(f"{case}, their sum", total, torch.tensor(expected * SIZE))
             torch.cuda.synchronize()
-        for method, read in _on_host().items():
+        for method, read in ON_HOST.items():
             with torch.cuda.stream(first):
                 expected = slow.write(block)
                 event = torch.cuda.Event()
@@ -120,7 +131,8 @@ def _compare_waits(cases: Cases, slow: Slow, context: Context) -> None:
                 after = first.record_event()
             early = slow.is_early(event.query) or slow.is_early(first.query)
             cases.expect(f"query before the end, {method}", not early, "reports unfinished work as done")
-            actual = read(first, after, block, pinned)
+            with torch.cuda.stream(first):
+                actual = read(first, after, block, pinned)
             _compare_all(cases, f"{method}, round {turn + 1}", actual, expected)
             torch.cuda.synchronize()
             cases.expect(
@@ -163,78 +175,6 @@ def _require_overlap(cases: Cases, slow: Slow, block: torch.Tensor) -> None:
         "one after the other",
         "side by side",
     )
-
-
-Wait = t.Callable[["torch.cuda.Stream", "torch.cuda.Stream", "torch.cuda.Event", "torch.cuda.Event"], None]
-
-
-def _on_device() -> dict[str, Wait]:
-    """Return the ways in which one stream can wait for another."""
-
-    def external(first: t.Any, second: t.Any, event: t.Any, recorded: t.Any) -> None:
-        torch.cuda.ExternalStream(second.cuda_stream).wait_stream(torch.cuda.ExternalStream(first.cuda_stream))
-
-    def nested(first: t.Any, second: t.Any, event: t.Any, recorded: t.Any) -> None:
-        with torch.cuda.stream(torch.cuda.Stream()):
-            pass
-        second.wait_event(event)
-
-    return {
-        "wait_stream": lambda first, second, event, recorded: second.wait_stream(first),
-        "wait_event": lambda first, second, event, recorded: second.wait_event(event),
-        "event.wait": lambda first, second, event, recorded: event.wait(),
-        "event.wait on a stream": lambda first, second, event, recorded: event.wait(second),
-        "record_event": lambda first, second, event, recorded: second.wait_event(recorded),
-        "wait_stream of external streams": external,
-        "wait_event behind a nested stream": nested,
-        "event.synchronize": lambda first, second, event, recorded: event.synchronize(),
-        "stream.synchronize": lambda first, second, event, recorded: first.synchronize(),
-        "synchronize": lambda first, second, event, recorded: torch.cuda.synchronize(),
-    }
-
-
-Ready = t.Callable[["torch.cuda.Stream", "torch.cuda.Event", "torch.Tensor", "torch.Tensor"], "torch.Tensor"]
-
-
-def _on_host() -> dict[str, Ready]:
-    """Return the ways in which the host can wait, each with the value that it then reads."""
-
-    def after(wait: t.Callable[[t.Any, t.Any], None]) -> Ready:
-        def ready(stream: t.Any, event: t.Any, block: torch.Tensor, pinned: torch.Tensor) -> torch.Tensor:
-            wait(stream, event)
-            return pinned.clone()
-
-        return ready
-
-    def within(read: t.Callable[[torch.Tensor], torch.Tensor]) -> Ready:
-        def ready(stream: t.Any, event: t.Any, block: torch.Tensor, pinned: torch.Tensor) -> torch.Tensor:
-            with torch.cuda.stream(stream):
-                return read(block)
-
-        return ready
-
-    def copied(block: torch.Tensor) -> torch.Tensor:
-        target = torch.zeros(SIZE, dtype=torch.int32)
-        target.copy_(block)
-        return target
-
-    return {
-        "event.synchronize": after(lambda stream, event: event.synchronize()),
-        "stream.synchronize": after(lambda stream, event: stream.synchronize()),
-        "synchronize": after(lambda stream, event: torch.cuda.synchronize()),
-        "current_stream().synchronize": after(lambda stream, event: _current(stream)),
-        ".cpu()": within(lambda block: block.cpu()),
-        ".to('cpu')": within(lambda block: block.to("cpu")),
-        "copy_ to the host": within(copied),
-        ".item()": within(lambda block: torch.tensor([block[0].item(), block[-1].item()], dtype=torch.int32)),
-        ".tolist()": within(lambda block: torch.tensor(block[-64:].tolist(), dtype=torch.int32)),
-        "nonzero": within(lambda block: block.flatten()[block.nonzero().flatten()].cpu()),
-    }
-
-
-def _current(stream: t.Any) -> None:
-    with torch.cuda.stream(stream):
-        torch.cuda.current_stream().synchronize()
 
 
 def _compare_chains(cases: Cases, slow: Slow) -> None:

@@ -19,8 +19,6 @@ from .rounding import Computed, compute, leaves, one_line, spacing, tensors, ups
 
 #: The most operations in one kernel. ptxas took more than five minutes for one that sorted and scanned many times.
 FUSED = 8
-#: The calls of a CUDA graph, of which the first is eager and the second is captured.
-REPLAYS = 4
 _REMEDY = (
     "If only calls marked as compiled are named, do not compile such code (TORCH_COMPILE_DISABLE=1), or use another "
     "torch: its code generator is wrong, or the compiler behind it (g++ or Triton); --seed draws the program again."
@@ -131,7 +129,7 @@ def compiled_panels(context: Context, part: str) -> Measured:
     with all_operators.survey_settings(context.device), clean_compiler(context) as graphs:
         for name, turn in panels.of_day(context.seed, context.full, part):
             kind = panels.PANELS[name]
-            form, dynamic = kind.forms[turn % len(kind.forms)], turn % len(panels.TURNS) == 0 and name != "replays"
+            form, dynamic = kind.forms[turn % len(kind.forms)], turn % len(panels.TURNS) == 0 and kind.calls == 1
             gradients = bool(turn // 2 % 2) and not kind.exact and not kind.changes
             # On a CPU, torch 2.13 computes wrong gradients of pictures that are fused with others.
             gradients = gradients and not (on_cpu and kind.shapes is panels.IMAGES)
@@ -139,7 +137,7 @@ def compiled_panels(context: Context, part: str) -> Measured:
             if step in context.passed_over:
                 continue
             context.step(step)
-            rounds: list[list[Call]] = [[] for _round in range(REPLAYS if name == "replays" else 1 + dynamic)]
+            rounds: list[list[Call]] = [[] for _round in range(kind.calls + dynamic)]
             for number, group in enumerate(rounds):
                 inputs = panels.sample(kind, form, context.device, f"{turn} {name}", number)
                 if not gradients:

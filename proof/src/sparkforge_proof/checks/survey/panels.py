@@ -50,6 +50,8 @@ class Panel:
 
     :ivar exact: whether the results do not depend on the order of operations, so that at most one rounding is allowed.
     :ivar changes: whether the expressions change ``x``.
+    :ivar calls: how often the programs are called with other numbers of one shape. Of a CUDA graph, the first call is
+        eager, and the second is captured.
     """
 
     table: str
@@ -57,6 +59,7 @@ class Panel:
     exact: bool = False
     forms: tuple[str, ...] = FORMS
     changes: bool = False
+    calls: int = 1
 
 
 PANELS = {
@@ -77,7 +80,7 @@ PANELS = {
     "pools": Panel(TABLES["pools"], IMAGES, exact=True, forms=FORMS[:2]),
     # A run's own; see :mod:`compositions`.
     "compositions": Panel(""),
-    "replays": Panel(TABLES["replays"], SCANNED, exact=True, forms=FORMS[:1]),
+    "replays": Panel(TABLES["replays"], SCANNED, exact=True, forms=FORMS[:1], calls=4),
 }
 #: The panels that each run compiles, in checks of their own.
 DAILY = "compositions", "replays"
@@ -179,9 +182,8 @@ def sample(kind: Panel, form: str, device: str, seed: str, number: int) -> t.Any
 
     They have another shape, too, unless the programs are replayed.
     """
-    is_replayed = kind is PANELS["replays"]
+    shapes, is_replayed = kind.shapes, kind.calls > 1
     generator = torch.Generator().manual_seed(seed_of(f"{seed} {number if is_replayed else bool(number)}"))
-    shapes = kind.shapes
     shape = shapes[(seed_of(seed) + number * (not is_replayed)) % len(shapes)]
     x, y = (torch.randn(shape, generator=generator, dtype=torch.float64) for _number in range(2))
     if kind.forms is WHOLE:
