@@ -44,7 +44,6 @@ LARGER = 64.0
     "unsafe ill_posed epsilon returns_indices gathers positions not_long overflows products_of_vectors not_solved "
     "never_overflows sums_infinities orders signs"
 )  # fmt: skip
-_SORTS = r"(masked\.|nan)?median|kthvalue|.*sort|topk"
 
 #: A sample, its reference, and the shifted reference.
 Exact = tuple[t.Any, Computed, Shifted]
