@@ -9,7 +9,7 @@ import re
 OF_CHECKS = (
     *(
         f"checks/{path}.txt"
-        for path in ("functions", "data/graphs", "kernels/attention", "kernels/triton", "sizes/large")
+        for path in ("functions", "kernels/attention", "kernels/triton", "sizes/large")
     ),
     *(f"checks/survey/{name}.txt" for name in ("bounds", "compositions", "grid", "panels", "patterns", "shapes")),
 )
