@@ -7,10 +7,7 @@ import re
 
 #: The tables that checks read in the interpreter under test.
 OF_CHECKS = (
-    *(
-        f"checks/{path}.txt"
-        for path in ("functions", "kernels/attention", "kernels/triton", "sizes/large")
-    ),
+    *(f"checks/{path}.txt" for path in ("functions", "kernels/attention", "kernels/triton", "sizes/large")),
     *(f"checks/survey/{name}.txt" for name in ("bounds", "compositions", "grid", "panels", "patterns", "shapes")),
 )
 #: The template, style sheet and script for the page.
