@@ -15,13 +15,13 @@ import re
 import typing as t
 
 from ... import resources
-from ..bounds import torch
+from ..bounds import functions_of, torch
 from .rounding import inputs
 
 #: An input, the other arguments, and the options.
 Call = tuple[t.Any, tuple[t.Any, ...], dict[str, t.Any]]
 Values = t.Mapping[str, t.Any]
-TABLES = resources.tables("checks/survey/shapes.txt")
+TABLE = resources.tables("checks/survey/shapes.txt")["families"]
 #: The number of elements or of multiplications that a drawn input may have; a larger one is drawn again.
 MOST, MOST_MULTIPLICATIONS, TRIES = 2**18, 2**22, 40
 #: The ranges of the numbers of rows, of terms and of columns in a product.
@@ -33,18 +33,12 @@ _PRODUCTS = {
 }  # fmt: skip
 #: The number of products in a batch; a grid of CUDA has at most 65,535 blocks in two of its dimensions.
 MANY = 65_537, 65_604
-
-
-@functools.cache
-def _expressions(table: str) -> dict[str, str]:
-    """Return the expressions of a table by the name of their operator."""
-    return dict(line.split(": ", 1) for line in TABLES[table].strip().splitlines())
-
-
-def _call(table: str, name: str, names: Values) -> Call:
-    """Return an operator's call, of which a table has the expression."""
-    lines = _expressions(table)
-    return t.cast("Call", eval(lines.get(name, lines.get("others", "")), {**names}))  # noqa: S307 - only the table's
+#: The calls of operators; see ``functions.txt``.
+_CALLS = functions_of("calls of products", "make, added, sizes, bias, left, right, rows, terms, columns, beta, options")
+_INDEXED = functions_of(
+    "calls with indices",
+    "make, data, rows, index, many, order, columns, width, ends, count, has_last, alpha, mode, fold",
+)
 
 
 class Drawing:
@@ -120,7 +114,8 @@ def _product(drawing: Drawing) -> Call:
     if name in ("baddbmm", "addbmm"):
         shape = (batch, *sizes["full"]) if bias == "full" and name == "baddbmm" else sizes[bias]
         return added(*shape), (make(batch, *left), make(batch, *right)), options
-    return _call("products", name.removeprefix("nn.functional.").partition(".")[0], locals())
+    call = _CALLS.get(name.removeprefix("nn.functional.").partition(".")[0], _CALLS["others"])
+    return t.cast("Call", call(make, added, sizes, bias, left, right, rows, terms, columns, beta, options))
 
 
 def _convolution(drawing: Drawing) -> Call:
@@ -225,7 +220,9 @@ def _index(drawing: Drawing) -> Call:
     ends = sorted(drawing.between(0, count) for _bag in range(8))
     order = torch.randperm(entries)[:count].to(index.device)
     has_last = width < columns and not data.is_cuda
-    return _call("indices", kind, locals())
+    call, fold = _INDEXED[kind], drawing.name.rpartition(".")[2]
+    options = has_last, values["alpha"], values["mode"], fold
+    return t.cast("Call", call(drawing.tensor, data, rows, index, many, order, columns, width, ends, count, *options))
 
 
 def _order(drawing: Drawing) -> Call:
@@ -274,7 +271,7 @@ class Family:
 def _families() -> tuple[Family, ...]:
     """Return the families in the table, which is the only source of what is evaluated."""
     families = []
-    for entry in re.split(r"\n(?! )", TABLES["families"].strip()):
+    for entry in re.split(r"\n(?! )", TABLE.strip()):
         head, axes = entry.split("\n", 1)
         make, _colons, names = head.partition(" :: ")
         values = eval(f"{{{axes.strip()}}}", {"PRODUCTS": tuple(_PRODUCTS), "BOOLEANS": (False, True)})  # noqa: S307
