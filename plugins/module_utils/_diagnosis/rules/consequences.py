@@ -607,14 +607,17 @@ source = pytorch/pytorch#105287
 keys =
     Watchdog caught collective operation timeout
     Timeout at NCCL work
+    watchdog got stuck for
 pattern =
+    watchdog got stuck for (?P<stuck>\d+) seconds
     Watchdog caught collective operation timeout(?::\s+WorkNCCL\([^()]{0,200}?OpType=(?P<operation1>\w+)[^()]{0,200}?
     +Timeout\(ms\)=(?P<limit>\d+))?
     Timeout at NCCL work: (?P<operation2>\d+), last enqueued
-cause = The collective operation[ {operation}] did not end[ within {limit} ms]: another rank is stuck or dead, or the
-    network does not get through; the watchdog cannot tell which.
+cause = The collective operation[ {operation}] did not end[ within {limit} ms][ (the watchdog itself got no answer from
+    CUDA for {stuck} s)]: another rank is stuck or dead, or the network does not get through; the watchdog cannot tell
+    which.
 remedy = Look for the first error of the rank that is missing here and for what its host's kernel reports; a longer time
-    helps only where the work is that slow.
+    helps only where the work is that slow[ (TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC above {stuck})].
 source = XPixelGroup/BasicSR#737
 
 [rdma-completion-flushed]
@@ -696,7 +699,8 @@ pattern =
     llama\.cpp (terminated unexpectedly(?:: llama\.cpp exit status: [\w ]+)?)
     (do load request(?:: | error=')Post '[^'\n]+': EOF)
 values =
-    advice of found: .*(?:illegal instruction|status 132) => Take the build for this processor (on a Spark arm64): it
+    advice of found: .*(?:illegal instruction|status 132|0xc000001d) => Take the build for this processor (on a Spark
+    + arm64): it
     + has instructions that this one lacks
     advice of found: .*status 127 => Install it anew, with the libraries of its own release: one of them, or the
     + program, is not found
@@ -1029,6 +1033,15 @@ pattern =
     + cause|at driver init|[Ss]tack ?trace|following code:?$))[^\n]{2,400}?)\.?$(?!\s*(?:During handling of the
     + above|The above exception was))
 values =
+    advice of check: .*max_loras => Raise --max-loras-per-batch (of vLLM --max-loras): more adapters came at once than
+    + that; the base model counts as one
+    advice of check: len\(.*\) (?:> 0|>= 1|!= 0)\W*$ => That list is empty: see that the files or entries which it
+    + counts
+    + are there (the directory's path and names; a checkpoint is one that this program itself saved, and that each rank
+    + can read)
+    advice of check: .*<=? ?(?:self\.)?(?:\w+\.)*max_\w+\W*$ => Raise the limit that it names (as an option it has
+    + hyphens
+    + for its underscores), or send less at once
     advice of check: .*(?:capability|compute_cap|sm_?\d|is_sm|device_arch) => Choose another backend for that
     + kernel, which is not for this GPU
     advice of check: .*(?:world_size|tp_size|tensor_parallel|num_gpus|% ) => Choose sizes and numbers of processes

@@ -124,6 +124,15 @@ pattern = (?P<log_ggml>ggml[_-]cuda)
 cause =
 remedy =
 
+[log-shows-comfyui]
+keys =
+    **Node Type:**
+    Exception during processing
+    custom_nodes
+pattern = (?P<log_comfyui>\*\*Node Type:\*\*|!!! Exception during processing|custom_nodes)
+cause =
+remedy =
+
 [log-shows-hami]
 keys = libvgpu.so
 pattern = (?P<log_hami>libvgpu\.so)

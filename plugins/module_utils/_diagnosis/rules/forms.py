@@ -369,9 +369,16 @@ pattern =
     + (?:for|by|in|with|on) (?P<part2>[^\n]{2,120}?))?(?:[,;.]? (?:but )?(?:got|found|is|received):?
     + (?P<have2>[^\n]{1,160}?))?\.?(?: \[type=[^\n]*)?$
 unless = SM ?\d|sm_?\d|Blackwell|Hopper|Ampere|(?i:gpus?|devices?|compute capability)\b
+values =
+    advice of need: .*(?:b?fp?16|[Hh]alf)\b.*(?:type|dtype)? => Load the model in that type (dtype=torch.bfloat16,
+    + --dtype
+    + bfloat16), run its call under torch.autocast("cuda", dtype=torch.bfloat16), or choose another attention
+    + (attn_implementation="sdpa")
+    advice of need: . => Where a setting of yours decides it, give it that value; where the model's files do, take the
+    + model in another form (quantization, precision) or choose another backend for that part; or leave out the option
+    + that asks for it
 cause = [{part}: ]only {need} is supported in this release[, and this is {have}].
-remedy = Where a setting of yours decides it, give it that value; where the model's files do, take the model in another
-    form (quantization, precision) or choose another backend for that part; or leave out the option that asks for it.
+remedy = {advice}.
 
 [feature-not-supported]
 keys =
@@ -408,8 +415,8 @@ values =
     advice of what: .*\b[Pp]ipeline parallel => Leave out --pipeline-parallel-size (take --tensor-parallel-size)
     advice of what: .*\bbackend => Choose another backend for it (--moe-backend, --attention-backend; Marlin and Triton
     + take most shapes)
-    advice of other: .*\b(?:device|GPU|platform|hardware|architecture) => Choose another kernel, backend or
-    + quantization for it
+    advice of other: .*\b(?:device|GPU|platform|hardware|architecture|SM_?\d+) => This kernel does not exist for that
+    + GPU: take the model in another quantization (GPTQ, AWQ, FP8), choose another backend for it, or a GPU that has it
     advice of how: with => Leave out one of the two options or settings
     advice of how: for|on => Choose another one there, or leave the option out
     advice of how: . => Take the option or setting out of the command or configuration
@@ -699,10 +706,19 @@ pattern =
     (?:Type|Attribute)Error: (?P<why>[^\n]{0,120}?'?NoneType'?[^\n]{0,100})[^\n]*$(?!\s*(?:During handling of the
     + above|The above exception was))
 uncertain = yes
+values =
+    advice of why: .*'(?:attn_bias|memory_efficient_attention)' => What is None is xformers: its import failed. Install
+    + the release that was built for this PyTorch (python -m xformers.info says why it does not load; from source with
+    + TORCH_CUDA_ARCH_LIST=12.0 on a Spark), or upgrade the program, which then goes without
+    advice of why: .*'__name__' => Of a tokenizer it is its class: pip install sentencepiece tiktoken protobuf, then
+    + start
+    + it anew; elsewhere look at the traceback's last line for what is None
+    advice of why: . => Look at the traceback's last line for what is None, and at the warnings above it; compare the
+    + model's config.json and the options with what this release of the program expects, and install the versions that
+    + it pins
 cause = The program expects a value that is not there (None: {why}): a file, field or answer that an earlier step did
     not find, or a package whose import failed.
-remedy = Look at the traceback's last line for what is None, and at the warnings above it; compare the model's
-    config.json and the options with what this release of the program expects, and install the versions that it pins.
+remedy = {advice}.
 
 [data-cut-off]
 keys =
@@ -815,6 +831,9 @@ values =
     what of why: _?queue => another process sent nothing in time: it hangs or has exited
     what of why: NotImpl => this class or release does not implement the operation
     what of why: . => a value has another type than expected
+    advice of why: .*'(?:int|float)' object has no attribute '(?:mean|backward|detach|item)' => The loss is a number
+    + where a tensor is expected: let the trainer see one GPU (CUDA_VISIBLE_DEVICES=0) or start a process for each
+    + (torchrun, accelerate launch), and upgrade transformers, trl and the patching program (Unsloth) together
     advice of why: KeyError.*(?:weight|scale|bias|layers|lm_head|embed) => The file of weights has other names than
     + this release expects: use the release that the model's page names, or another quantization of the model
     advice of why: .*pickle => Start workers with fork, or move that object to the top level of the module

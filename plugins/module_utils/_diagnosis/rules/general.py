@@ -282,6 +282,7 @@ pattern =
     (can't start new thread)
     Resource temporarily unavailable
     Too many open files
+unless = Accept failed
 cause = A limit of processes or open files was reached ({found}).
 remedy = Raise it (ulimit -u and -n; TasksMax and LimitNOFILE of a unit; --ulimit nofile and --pids-limit of a
     container), or set fewer jobs.
@@ -364,6 +365,10 @@ pattern =
     Error: \[Errno 2\] No such file or directory: '([~./][^'\n]*)'
     Error: \[Errno 21\] Is a directory: '([^'\n]+)'
 values =
+    advice of found: .*(?:zero_pp_rank|optim_states|mp_rank_\d) => The checkpoint does not have DeepSpeed's states of
+    + that
+    + rank: copy the files of all hosts into one directory (latest names it), resume with as many processes as it was
+    + saved with, or load only the weights (load_optimizer_states=False)
     advice of found: \S*-packages/ => It is a file of an installed package: install that package anew in the release
     + that the program pins (of flashinfer its three parts in one version), or take a newer image
     advice of found: . => Check the path for the account and the directory in which it runs; in a container it is the

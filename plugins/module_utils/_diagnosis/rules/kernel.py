@@ -145,6 +145,13 @@ pattern =
     (?P<unit2>[\w@.\\-]+): \w+ process exited, code=exited, status=2\d\d/(?P<step2>[A-Z]{4,})
     Process: \d+ ExecStart=(?P<unit4>\S+)[^\n]* \(code=exited, status=2\d\d/(?P<step4>[A-Z]{4,})\)
 values =
+    advice of why: Permission denied => Let the unit's account (User=) run that file: chmod 755 on it, chmod o+x on
+    + each directory above it (namei -l PATH shows them; not below a home), and no noexec on its file system; installing
+    + it again does so too
+    advice of why: No such file => Correct the path in ExecStart, or install the program: it, or the interpreter that
+    + its
+    + first line names, does not exist
+    advice of why: Exec format => Install the build for this processor (file PATH), or give a script its first line (#!)
     advice of step: EXEC => Correct ExecStart (an absolute path of a program that its account may run, and whose first
     + line names an interpreter that exists)
     advice of step: CHDIR => Correct WorkingDirectory

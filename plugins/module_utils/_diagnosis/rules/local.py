@@ -36,6 +36,10 @@ pattern = ggml_cuda_init: failed to initialize CUDA: (?!system not yet|CUDA driv
 values =
     advice of found: operation not supported => On a Jetson, use a build for its own CUDA (JetPack's, not that of
     + servers with aarch64); elsewhere make nvidia-smi work where it runs
+    advice of found: no CUDA-capable => Make nvidia-smi work where it runs (a container needs --gpus all), and unset
+    + CUDA_VISIBLE_DEVICES; if that works and only a service that starts with the system sees none, /dev/nvidia-uvm did
+    + not exist yet: let its unit wait (After=nvidia-persistenced.service, ExecStartPre=+/usr/bin/nvidia-modprobe -u
+    + -c=0)
     advice of found: . => Make nvidia-smi work where it runs (a container needs --gpus all), unset CUDA_VISIBLE_DEVICES,
     + and use a build for a CUDA that the driver supports
 cause = llama.cpp does not reach the GPU: {found}; it would run on the processor.

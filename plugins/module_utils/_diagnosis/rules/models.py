@@ -398,9 +398,18 @@ pattern =
     expected scalar type (?P<types2>\w+ but found \w+)
     Input type \((?P<types3>\S+)\) and (?:weight|bias) type \(\S+\) should be the same
     must have the same dtype, but got (?P<types4>\w+ and \w+)
+values =
+    advice of types: .*(?:Byte|Char|Float8|uint8|int8) => One of them is quantized and was not unpacked first: load that
+    + file with the node or library for its quantization, update it together with the program (of ComfyUI the node that
+    + moves or loads models), or take the file in bf16
+    advice of log_comfyui: . => Set weight_dtype of the loaders to default, update ComfyUI and its nodes, and start it
+    + with --force-fp16 or --bf16-unet (one type for all), a VAE or text encoder with its own (--fp32-vae,
+    + --fp32-text-enc)
+    advice of types: . => Load all parts in one type (dtype=torch.bfloat16, formerly torch_dtype) and on one device,
+    + cast
+    + the input (.to(model.dtype)), or run it under torch.autocast("cuda", dtype=torch.bfloat16)
 cause = Two parts of a model have different data types ({types}): one was loaded in another type, or stayed on the CPU.
-remedy = Load all parts in one type (dtype=torch.bfloat16, formerly torch_dtype) and on one device, cast the input
-    (.to(model.dtype)), or run it under torch.autocast("cuda", dtype=torch.bfloat16).
+remedy = {advice}.
 
 [rope-type-unknown]
 keys = ROPE_INIT_FUNCTIONS[

@@ -876,6 +876,9 @@ values =
     + (uv: --build-constraints c.txt)
     advice of module: torchaudio$ => Upgrade the package that calls it (pyannote.audio, speechbrain), or install torch
     + and torchaudio of 2.8 (cu129), as 2.9 removed its backends
+    advice of module: Unsloth\w+Trainer$ => Several processes write its generated code at once: delete
+    + unsloth_compiled_cache, let one process import unsloth first (or start without torchrun), and upgrade unsloth and
+    + unsloth_zoo
     package of module: cutlass => nvidia-cutlass-dsl
     package of module: cv2 => opencv-python-headless
     package of module: PIL => pillow

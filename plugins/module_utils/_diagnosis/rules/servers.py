@@ -181,6 +181,7 @@ keys =
     Assertion failed: Unsupported SM
     Assertion failed: Unsupported Arch
     Could not find valid config when calculating
+    Arch unsupported for
     is only supported on SM
     grouped gemm is not supported on this device
     Unsupported compute capability
@@ -210,6 +211,7 @@ pattern =
     (TRTLLMGenFusedMoE does not support SM\d+)
     (Unsupported SM version for [\w ]+)
     Assertion failed: (Unsupported (?:architecture|Arch|SM)\b|[\w ]+ is only supported on SM\d+)
+    (Arch unsupported for [^\n(]{3,60}?) ?(?:\(|$)
     Assertion failed: (Could not find valid config when calculating workspace size)
     (\w+ grouped gemm is not supported on this device)
     (Unsupported compute capability: [\d.]+)

@@ -342,6 +342,18 @@ cause = Two parts of a model do not fit each other ({shapes}): {reason}.
 remedy = {advice}.
 source = sgl-project/sglang#10090
 
+[sequences-differ]
+keys = expected sequence of length
+pattern = expected sequence of length (?P<first>\d+) at dim \d+ \(got (?P<other>\d+)\)
+values =
+    advice of log_comfyui: . => Update ComfyUI and the nodes that write or encode prompts, and try the prompt with
+    + ComfyUI's own CLIP Text Encode: an older node splits the tokens in another way
+    advice of first: . => Pad and cut them to one length (tokenizer(..., padding=True, truncation=True); of a trainer
+    + a data collator that pads, with remove_unused_columns)
+cause = Lists of different lengths ({first} and {other}) cannot become one tensor.
+remedy = {advice}.
+source = Comfy-Org/ComfyUI#7102
+
 [flash-attn-not-installed]
 keys =
     FlashAttention2 has been toggled on
