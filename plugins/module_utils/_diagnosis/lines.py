@@ -167,7 +167,7 @@ def _patterns(keys: tuple[bytes, ...]) -> bytes:
 
 @functools.lru_cache(maxsize=4096)
 def parse(raw: str) -> Line:
-    """Return the message of a line and the elements of its prefix."""
+    """Return the message and the prefix's elements of a line; a launcher passes on its ranks' lines at level INFO."""
     raw = _unwrap_json(raw)
     if "msg=" in raw and (message := _LOGFMT.search(raw)):
         return _of_fields(message)
@@ -181,7 +181,7 @@ def parse(raw: str) -> Line:
             break
         end = more.end()
     prefix = raw[:end]
-    level = _LEVEL.search(prefix)
+    level = _LEVEL.search(re.sub(r"\b(?:INFO|DEBUG)\W+(?=\[rank)", "", prefix))
     name = level[1] or level[0] if level else ""
     process = re.search(r"\([^)]*(?:pid|rank|tid)[^)]*\)|\[\d+,\d+\]|(?i:rank|TP|PP|DP)[ =_:]?\d+|\w+\[\d+\]", prefix)
     process_name = process[0] if process else prefix.split(" ")[0] if begin["host1"] else ""

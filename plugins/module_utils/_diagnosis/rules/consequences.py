@@ -51,6 +51,46 @@ source =
     NVIDIA/nvidia-docker#1300
     NVIDIA/nvidia-container-toolkit#296
 
+[compile-errors-counted]
+keys = detected in the compilation of
+pattern = \d+ errors? detected in the compilation of '[^'\n]*?(?P<file>[^'/\n]+)'
+cause = nvcc could not compile {file}; its errors stand above this line.
+remedy = Read the first line with error: above it (ninja -v or MAX_JOBS=1 keeps them together): mostly the CUDA toolkit
+    is older than the code wants (CUDA_HOME, nvcc --version; of FlashInfer delete ~/.cache/flashinfer afterwards), or
+    the
+    kernel is not for this GPU, so that another backend helps.
+source = modelscope/ms-swift#8349
+
+[ucx-error]
+keys =
+    UCX  ERROR
+    UCX ERROR
+    Unexpected UCX error
+pattern =
+    UCX +ERROR (?P<why1>[^\n]{4,200})
+    Unexpected UCX error: (?P<why2>[^\n]{3,120})
+values =
+    advice of why: .*(?:timeout|[Tt]imed out|send\(|recv\(|[Cc]onnection|reset|refused|unreachable) => See that the
+    + other
+    + process still runs (its log has the first error), and that the hosts reach each other on the interfaces which
+    + UCX_NET_DEVICES names on all ports (ufw)
+    advice of why: .*(?:memory|reg_mr|lock|mmap) => Allow more locked memory (ulimit -l unlimited, --ulimit memlock=-1)
+    + and shared memory (--shm-size, --ipc=host)
+    advice of why: . => Name the ports of the cable in UCX_NET_DEVICES and transports that it lists (ucx_info -d) in
+    + UCX_TLS (tcp,cuda_copy,cuda_ipc to begin with), with one release of UCX on all hosts
+cause = UCX, which carries data between processes or hosts, reports: {why}.
+remedy = {advice}; UCX_LOG_LEVEL=info shows what it chose.
+source = LMCache/LMCache#725
+
+[ray-check-failed]
+keys = Check failed:
+pattern = ^ *(?:\w+\.cc:\d+: +)?Check failed: (?P<check>[^\n]{1,160})
+cause = A program written in C++ (Ray, XLA, TVM and others) ended itself, since a check in it failed: {check}.
+remedy = Read the lines below it for the place, and the logs of the other processes for an earlier error; of Ray read
+    raylet.out in /tmp/ray/session_latest/logs on each host (mostly memory or disk ran out, or a process that held data
+    was killed), and run one release of it on all hosts.
+source = verl-project/verl#2380
+
 [child-killed]
 keys = received by PID
 pattern = Signal (?P<number>\d+) \((?P<name>SIG\w+)\) received by PID (?P<process>\d+)
@@ -1033,6 +1073,9 @@ pattern =
     + cause|at driver init|[Ss]tack ?trace|following code:?$))[^\n]{2,400}?)\.?$(?!\s*(?:During handling of the
     + above|The above exception was))
 values =
+    advice of check: metadata is not None => The checkpoint has no .metadata: saving it did not finish, or each host
+    + wrote to
+    + a disk of its own; take an earlier one, and save to a directory that all hosts share
     advice of check: .*max_loras => Raise --max-loras-per-batch (of vLLM --max-loras): more adapters came at once than
     + that; the base model counts as one
     advice of check: len\(.*\) (?:> 0|>= 1|!= 0)\W*$ => That list is empty: see that the files or entries which it
@@ -1048,6 +1091,10 @@ values =
     + that divide each other (--tensor-parallel-size 1 on one Spark)
     advice of check: .*(?:os\.path|exists|isfile|isdir) => See that this file or directory is there for the program
     + (in a container it must be mounted)
+    advice of file: (?:exllamav[23]|exllama|awq|auto_gptq|gptqmodel)/ => Download the complete model again in the form
+    + that
+    + this loader takes (EXL2, EXL3, GPTQ or AWQ; GGUF is for llama.cpp), and update the loader: an older one does not
+    + know the names of a newer architecture
     advice of file: (?:lmcache|nixl|mooncake)/ => Use the release of it that its documentation names for this server
     + (the same on all hosts), and compare its settings (LMCACHE_CONFIG_FILE, environment) with that documentation;
     + or start without it

@@ -237,6 +237,21 @@ remedy = Leave one of them out; if you gave only one, look for the other in the 
     environment that the program also reads.
 source = pytorch/pytorch#175435
 
+[read-ended-early]
+keys =
+    failed to fill whole buffer
+    unexpected end of file
+    early eof
+pattern = (?P<why>failed to fill whole buffer|(?<!`)unexpected end of file(?!' )|early eof)
+unless = syntax error|line \d+
+uncertain = yes
+cause = A program written in Rust or Go read less than it expected ({why}): a file is cut off, or the process at the
+    other
+    end of a pipe or connection has ended.
+remedy = If it was reading a file, download or write it anew (compare its size); of a server read the first error of its
+    other processes, and look for Out of memory in the kernel's log (journalctl -k).
+source = guoqingbao/xinfer#195
+
 [program-advice]
 keys =
     Error:
@@ -495,6 +510,9 @@ pattern =
     (?:clip_init|mtmd_init_from_\w+): (?P<why4>[^\n]{3,240})
     (?P<why5>failed to load mmproj|no backends are loaded)
 values =
+    advice of why: .*architecture: 'mllama' => llama.cpp has no code for Llama 3.2 Vision: run it with Ollama's own
+    + model
+    + (ollama run llama3.2-vision), with Transformers, or take another model for images
     advice of why: .*(?:unknown projector type|key not found) => Update llama.cpp (or Ollama), which does not know this
     + projector yet, or take the mmproj file of the same model
     advice of why: .*first split => Name the file that ends in -00001-of-, with all others beside it
@@ -834,6 +852,11 @@ values =
     advice of why: .*'(?:int|float)' object has no attribute '(?:mean|backward|detach|item)' => The loss is a number
     + where a tensor is expected: let the trainer see one GPU (CUDA_VISIBLE_DEVICES=0) or start a process for each
     + (torchrun, accelerate launch), and upgrade transformers, trl and the patching program (Unsloth) together
+    advice of why: KeyError: None$ => A setting that this line looks up was not set: set it in the program's
+    + configuration
+    + (of FSDP the type of state dict), or upgrade what should set it (transformers and accelerate together)
+    advice of why: IndexError: _Map_base => Install that package and the one that calls it in releases that belong
+    + together (an NGC image has both), or choose the plain implementation of that layer
     advice of why: KeyError.*(?:weight|scale|bias|layers|lm_head|embed) => The file of weights has other names than
     + this release expects: use the release that the model's page names, or another quantization of the model
     advice of why: .*pickle => Start workers with fork, or move that object to the top level of the module

@@ -725,19 +725,32 @@ keys =
     No operator found for 'memory_efficient
     No operator found for this attention
 pattern =
-    No operator found for 'memory_efficient_attention_(?P<pass>\w+)'(?s:.{0,1600}?)(?P<why>[xX]Formers wasn't build with
+    No operator found for 'memory_efficient_attention_(?P<pass>\w+)'(?s:.{0,1600}?)(?P<why1>device=cpu|xFormers was
+    + built
+    + for:\s+[^\n]{3,60}? \(you have [^\n]+?\)|attn_bias\.stride\(-2\) % 8 != 0)
+    No operator found for 'memory_efficient_attention_(?P<pass3>\w+)'(?s:.{0,1600}?)(?P<why2>[xX]Formers wasn't build
+    + with
     + CUDA support|operator wasn't built|but your GPU has capability \([\d, ]+\) \(too \w+\)|dtype=\S+
     + \(supported[^\n]+)
     No operator found for (?:'memory_efficient_attention_(?P<pass2>\w+)'|this attention)
 values =
+    reason of why: device=cpu|attn_bias|dtype => , whatever it was built for
+    reason of why: . => : it was built without CUDA, for another torch, or not for this GPU
+    reason of why: (?:) => : it was built without CUDA, for another torch, or not for this GPU
+    advice of why: device=cpu => Its tensors are on the CPU, for which xformers has nothing: run the model on the GPU
+    + (torch.cuda.is_available() must be True; .to("cuda")), or start the program without xformers
+    advice of why: .*was built => Install the release of xformers for this torch (each is made for one version: pip
+    + install -U xformers with the index of torch's CUDA), or uninstall it, so that the program takes PyTorch's
+    + attention
+    advice of why: attn_bias => The mask's length is not a multiple of 8: make it longer and take a slice
+    + (torch.zeros(..., n + -n % 8)[..., :n]), or use torch.nn.functional.scaled_dot_product_attention
     advice of why: .*(?:wasn't|GPU) => Uninstall xformers (pip uninstall xformers), so that the program takes PyTorch's
     + attention (sdpa), or build it for this torch and GPU (pip install --no-build-isolation --no-binary xformers
     + xformers, with TORCH_CUDA_ARCH_LIST=12.0)
     advice of why: . => Load the model in float16 or bfloat16
     advice of why: (?:) => Look at python -m xformers.info, which says what was built; without xformers (pip uninstall
     + xformers) most programs take PyTorch's attention
-cause = xformers has no attention kernel for this[ ({why})]: it was built without CUDA, for another torch, or not for
-    this GPU.
+cause = xformers has no attention kernel for this[ ({why})]{reason}.
 remedy = {advice}.
 source = facebookresearch/xformers#1191
 

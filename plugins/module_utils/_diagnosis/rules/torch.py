@@ -305,12 +305,18 @@ source = MIC-DKFZ/nnUNet#2681
 keys =
     in loading state_dict for
     Trying to set a tensor of shape
+    expected shape tensor(
 pattern =
     Error\(s\) in loading state_dict for (?P<model>\w+):(?:\s+(?P<what>[^\n]+))?
-    Trying to set a tensor of shape torch\.Size\(\[(?P<what2>[\d, ]+\]\) in \S+ \(which has shape[^)\n]+)
-cause = The weights do not fit the model[ {model}][: {what}].
+    Trying to set a tensor of shape torch\.Size\((?P<have1>\[[\d, ]+\])\) in \S+ \(which has shape
+    + torch\.Size\((?P<need1>\[[\d, ]+\])
+    Cannot load [^\n]{0,200}?because (?P<what3>[\w.]+) expected shape tensor\([^\n]*?size=(?P<need2>\([\d, ]+\))\), but
+    + got
+    + torch\.Size\((?P<have2>\[[\d, ]+\])
+cause = The weights do not fit the model[ {model}][: {what}][: the file has {have}, and the model {need}].
 remedy = Use the file that is made for this model and this release of the program (another size, variant or quantization
-    has other shapes).
+    has other shapes): the type of pipeline or the config.json must be that of the file (base, inpainting, text or image
+    to video, XL), and a new model needs the newest diffusers.
 
 [shapes-differ]
 keys =
@@ -328,6 +334,11 @@ pattern =
     (?P<shapes5>shape '\[[^\]\n]+\]' is invalid for input of size \d+)
     (?P<shapes6>expanded size of the tensor \(\d+\) must match the existing size \(\d+\))
 values =
+    reason of shapes: size of tensor a \(\d{6,}\) .*\(\d{6,}\) at non-singleton dimension 0 => as of flat parts of
+    + weights or of an optimizer that were saved by another number of processes
+    advice of shapes: size of tensor a \(\d{6,}\) .*\(\d{6,}\) at non-singleton dimension 0 => Resume with as many
+    + processes as the checkpoint was saved with, save it unsharded (a full state dict) or in the form of
+    + torch.distributed.checkpoint, or load only the model's weights
     reason of log_speculation: . => the draft and the model of speculative decoding, or a fault of this release
     reason of log_server: . => the model's files and this release of the server
     reason of shapes: . => mostly files of two model families are combined, or a program or node is older than the model
@@ -353,6 +364,21 @@ values =
 cause = Lists of different lengths ({first} and {other}) cannot become one tensor.
 remedy = {advice}.
 source = Comfy-Org/ComfyUI#7102
+
+[torchscript-refused]
+keys =
+    is currently not supported in Torchscript
+    torch.jit.frontend.
+    Unknown type name '
+pattern =
+    ^(?P<what1>[^\n]{3,160}?) is currently not supported in Torchscript
+    torch\.jit\.frontend\.\w+: (?P<what2>[^\n]{3,200})
+    RuntimeError: ?\s*Unknown type name '(?P<what3>[^'\n]+)'
+cause = torch.jit.script cannot translate a part of the model: {what}.
+remedy = Leave that function to Python (@torch.jit.ignore, or an attention of PyTorch in its place), use
+    torch.jit.trace,
+    or torch.compile or torch.export, which have replaced it.
+source = Dao-AILab/flash-attention#1332
 
 [flash-attn-not-installed]
 keys =
