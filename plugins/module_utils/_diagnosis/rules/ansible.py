@@ -80,26 +80,38 @@ remedy = Install sshpass on the controller, or better copy a key to the host (ss
 keys =
     resolve module/action
     was not found in
+    plugin '
 pattern =
     couldn't resolve module/action '([^'\n]+)'
     the role '([^'\n]+)' was not found
+    (?:lookup|connection|become|callback|inventory|strategy|filter|test) plugin '?\(?'?([\w.]+)'?\)? (?:was )?not found
+    No module named 'ansible_collections\.([\w.]+)'
 cause = Ansible does not find {found}: its collection is not installed for this ansible, or the name is misspelt.
 remedy = Install it (ansible-galaxy collection install NAMESPACE.NAME, or -r requirements.yml), as the same account and
     in the same environment as ansible-playbook (ansible-galaxy collection list shows what it sees).
 
 [ansible-undefined]
 keys =
-    dict object' has no attribute
+    has no attribute '
     error while evaluating conditional
     ' is undefined
     undefined variable
 pattern =
     error while evaluating conditional[^\n]*?'dict object' has no attribute '(?P<name3>\w+)'
     (?:undefined variable(?s:.{0,300}?))?(?<!identifier )'(?P<name>[\w.]+)' is undefined
+    (?P<host1>HostVars)\w*(?: object)?'? has no attribute '(?P<name4>\w+)'
+    object of type '(?P<host2>\w+)' has no attribute '(?P<name5>\w+)'
     has no attribute '(?P<name2>\w+)'[^\n]*undefined
+values =
+    advice of host: HostVars => Let Ansible know that host first: a play over all hosts that are read gathers their
+    + facts (gather_facts: true, without --limit), or set it in that host's host_vars
+    advice of name: (?:stdout|stderr|rc|stat|changed|results|json|content)(?:_lines)?$ => The task whose result is read
+    + here was skipped, failed or ran in check mode: see that task's own output, and write default() or 'is not
+    + skipped' where that may be
+    advice of name: . => Set it in the inventory (group_vars, host_vars) or with -e; check its spelling, and that the
+    + play whose facts it comes from ran before (--tags and --limit leave plays out)
 cause = The play uses {name}, which nobody has set for this host.
-remedy = Set it in the inventory (group_vars, host_vars) or with -e; check its spelling, and that the play whose facts
-    it comes from ran before (--tags and --limit leave plays out).
+remedy = {advice}.
 
 [ansible-yaml]
 keys =
@@ -123,11 +135,20 @@ remedy = Run it in the directory that has it, or by its full name (NAMESPACE.COL
 keys =
     you probably need to set the interpreter
     The module interpreter
+    "module_stderr": "
 pattern =
+    "module_stderr": '[^\n]{0,200}?/(?:ba|da)?sh: (?:line )?(?:\d+: )?(?P<path>/[^\n:]{1,120}): (?:No such file or
+    + directory|not found|cannot execute)
     (you probably need to set the interpreter)
     The module interpreter '([^'\n]+)' was not found
+values =
+    advice of path: .*\s => An interpreter is one path: unset ansible_python_interpreter, or set it to /usr/bin/python3
+    advice of path: . => Install python3 there, and unset ansible_python_interpreter, or correct it to the path of a
+    + Python on that host (of an environment, one that exists there)
+    advice of path: (?:) => Install python3 there, and unset or correct ansible_python_interpreter
 cause = Ansible's module did not run on the host: there is no Python where it looks ({found}).
-remedy = Install python3 there, and unset or correct ansible_python_interpreter.
+remedy = {advice}.
+source = ansible/ansible#18846
 
 [ansible-vault]
 keys =
@@ -174,6 +195,209 @@ pattern =
     locale\.Error: (?P<why2>unsupported locale setting)
 cause = The locale of this session is not there or not UTF-8[ ({locale})].
 remedy = Set one that exists (export LC_ALL=C.UTF-8), or make it (sudo locale-gen en_US.UTF-8).
+
+[ansible-controller-file]
+keys =
+    Could not find or access '
+    could not locate file in lookup
+    had an issue accessing the file
+pattern =
+    Could not find or access '(?P<file1>[^'\n]+)'
+    could not locate file in lookup: (?P<file2>[^\s",]+)
+    had an issue accessing the file '(?P<file3>[^'\n]+)'
+cause = Ansible looks for {file} on the controller, where it is not.
+remedy = Put it into the role's files or templates, or beside the playbook, and correct its path; for a file that is on
+    the host already set remote_src: true (in the place of a lookup, which always reads the controller, use slurp).
+source = https://docs.ansible.com/ansible/latest/collections/ansible/builtin/copy_module.html
+
+[ansible-path-missing]
+keys =
+    Destination directory
+    does not exist !
+    is absent, cannot continue
+    src file does not exist
+    must be an existing dir
+    Source /
+    Source '/
+pattern =
+    Destination directory (?P<path1>[^\s"]+) does not exist
+    (?:Destination|Path) (?P<path2>/[^\s"]+) does not exist !
+    file \((?P<path3>[^)\n]+)\) is absent, cannot continue
+    src file does not exist, use [^\n]{1,60}?: (?P<path4>[^\s"]+)
+    dest '(?P<path5>[^'\n]+)' must be an existing dir
+    \bSource '?(?P<path6>/[^\s'"]+?)'? (?:not found|does not exist|not readable)
+cause = A task needs {path} on the host, which is not there.
+remedy = Let an earlier task make it (ansible.builtin.file with state: directory; create: true of lineinfile and
+    blockinfile; of an archive its download) or install the package that brings it, or correct the path; with --check
+    earlier tasks have not made it, so leave such tasks out there (when: not ansible_check_mode).
+source = https://docs.ansible.com/ansible/latest/collections/ansible/builtin/file_module.html
+
+[ansible-program-missing]
+keys =
+    Failed to find required executable
+    Unable to find any of
+    Make sure the required command to extract
+pattern =
+    Failed to find required executable \\*'?(?P<program1>[\w.+-]+)
+    Unable to find any of (?P<program2>[\w., +-]+?) to use
+    Failed to find handler for \\*'?(?P<archive>[^'\s\\]+)[^\n]*?required command to extract
+values =
+    advice of program: pip => Install python3-pip there (apt), or name an environment's pip (executable: or virtualenv:
+    + of the module pip)
+    advice of program: . => Install its package on that host first (apt), and see that its directory is on the PATH of
+    + a session without login
+    advice of archive: . => Install unzip, tar, bzip2, xz-utils or zstd there, and look at the file (file NAME): what a
+    + download saved may be a page of the server
+cause = A module needs [{program}][a program that unpacks {archive}], which it does not find on the host[ or which
+    refused that file: {archive}].
+remedy = {advice}.
+source = https://docs.ansible.com/ansible/latest/collections/ansible/builtin/unarchive_module.html
+
+[ansible-argument]
+keys =
+    must be one of:
+    missing required arguments
+    we were unable to convert to
+    is required but was not set
+    has an invalid value (
+    must be in octal or symbolic form
+    parameters are mutually exclusive
+    of the following are missing
+    one of the following is required
+    missing parameter(s) required by
+    parameters are required together
+pattern =
+    (?P<why1>value of (?P<option1>[\w.]+) must be one of: [^"\n]{1,300}, got: [^"\n]{1,100})
+    (?P<why2>missing required arguments: (?P<option2>[\w, ]+))
+    (?P<why3>[Aa]rgument '?(?P<option3>[\w.]+)'? is of type [^"\n]{3,60}? and we were unable to convert to \w+)
+    (?P<why4>[Tt]he field '(?P<option4>\w+)' is required but was not set)
+    (?P<why5>[Tt]he field '(?P<option5>\w+)' has an invalid value \([^)\n]{1,100}\))
+    (?P<why6>(?P<option6>mode) must be in octal or symbolic form)
+    (?P<why7>parameters are (?:mutually exclusive|required together): [^"\n]{1,200})
+    (?P<why8>(?<!\w)(?P<option8>\w{1,40}) is \S{1,60} but (?:any|all) of the following are missing: [^"\n]{1,200}|one
+    + of the following
+    + is required: [^"\n]{1,200}|missing parameter\(s\) required by '\w+': [^"\n]{1,100})
+values =
+    advice of why: mode => Write it as a text in quotes ("0644")
+    advice of why: value of => Choose one of those values
+    advice of why: .*exclusive => Leave one of them out
+    advice of why: .*(?:missing|required) => Add it; a value that is empty or comes from an undefined variable with
+    + default(omit) counts as missing
+    advice of why: . => Write a value of that kind: filters convert it (| int, | bool, | list), and a value that comes
+    + out of a template is a text in ansible-core before 2.19 without jinja2_native
+cause = Ansible refuses an option of the task: {why}.
+remedy = {advice} (ansible-doc MODULE describes the options).
+source = https://docs.ansible.com/ansible/latest/dev_guide/developing_program_flow_modules.html
+
+[ansible-template]
+keys =
+    recursive loop detected
+    Invalid data passed to 'loop'
+    templating type error
+    template error while templating string
+    Syntax error in template
+    has no element
+pattern =
+    (?P<why1>recursive loop detected in template(?: string)?: [^"\n]{1,160})
+    (?P<why2>Invalid data passed to 'loop', it requires a list, got this instead: [^"\n]{1,120})
+    templating type error occurred on \([^\n]{1,200}?\): (?P<why3>(?:[^"\n\\]|\\.){3,200})
+    template error while templating string: (?P<why4>(?!Could not load|[Nn]o filter)[^\n]{3,200}?)(?:\. String|$)
+    (?P<why5>Syntax error in template: [^"\n]{3,160})
+    (?P<why6>list object has no element \d+)
+values =
+    advice of why: recursive => A variable is defined by itself: give the inner and the outer one different names
+    advice of why: Invalid => Give it a list: dict2items for a mapping, [x] for one value, query() or wantlist=True for
+    + a lookup
+    advice of why: list => The list is shorter or empty: see what fills it (a result that was skipped, a group without
+    + hosts), and use default() or a condition on its length
+    advice of why: .*(?:concatenate|operand|not supported between|type) => Convert the value first (| int, | float, |
+    + string)
+    advice of why: . => Correct the expression at that place: brackets, quotes and filters; a text with braces that is
+    + no expression goes between raw and endraw
+cause = A template or an expression of the play is wrong: {why}.
+remedy = {advice}.
+source = https://docs.ansible.com/ansible/latest/playbook_guide/playbooks_templating.html
+
+[ansible-reboot]
+keys =
+    waiting for last boot time check
+    imed out waiting for reboot
+pattern = ([Tt]imed out waiting for (?:last boot time check|reboot)[^"\n]{0,40})
+cause = The host was restarted, and Ansible could not log in to it again in time ({found}).
+remedy = Look at its screen or console (a disk check, a firmware update, a new kernel that does not start) and at its
+    address, which may be another one now; if it only needs longer, raise reboot_timeout of the task.
+source = https://docs.ansible.com/ansible/latest/collections/ansible/builtin/reboot_module.html
+
+[ansible-checksum]
+keys =
+    Unable to find a checksum for file
+    The checksum for
+pattern =
+    Unable to find a checksum for file '(?P<file1>[^'\n]+)' in '(?P<list>[^'\n]+)'
+    The checksum for (?P<file2>\S+) did not match (?P<need>\w+)[.;] ?(?:it was (?P<have>\w+))?
+values =
+    advice of list: . => Open that address: it must have a line with this file's name after its sum (a sum alone only
+    + newer releases of ansible-core take); otherwise write the sum itself into the task (checksum: sha256:…)
+    advice of need: . => Take the file's present sum from its publisher if the file was renewed (then the address has
+    + no version in it), and otherwise look at what was downloaded (a page of a proxy, or half of it) and delete it
+cause = The download [{file} ]cannot be verified[: {list} has no sum of it][: its sum is {have}, and the task wants
+    {need}].
+remedy = {advice}.
+source = ansible/ansible#86132
+
+[ansible-become-needed]
+keys =
+    as requested: [Errno 13]
+    Permission denied: b'
+    not writable"
+    could not open lock file
+pattern =
+    There was an issue creating (?P<path1>\S+) as requested: \[Errno 13\]
+    ^Permission denied: b'(?P<path2>[^'\n]+)'
+    Destination (?P<path3>\S+) not writable"
+cause = The task may not write {path} on the host: it runs as an ordinary account.
+remedy = Set become: true for this task or the play (with -K where sudo asks for a password), or choose a path that
+    belongs to the account.
+source = https://docs.ansible.com/ansible/latest/playbook_guide/playbooks_privilege_escalation.html
+
+[ansible-git-changed]
+keys = Local modifications exist in
+pattern = Local modifications exist in (?:the destination: )?(?P<path>[^\s"]+)
+cause = The checkout {path} has changes of its own, which Ansible's module git does not overwrite.
+remedy = Look at them (git -C {path} status); commit or stash what is needed, or set force: true, which discards all of
+    them.
+source = https://docs.ansible.com/ansible/latest/collections/ansible/builtin/git_module.html
+
+[ansible-no-systemd]
+keys = Service is in unknown state
+pattern = (Service is in unknown state)
+cause = Ansible asked systemd for a unit on a host where systemd does not run ({found}): mostly a container or a chroot.
+remedy = Start an image whose first process is systemd, or leave such tasks out there (when: ansible_service_mgr ==
+    'systemd').
+source = https://docs.ansible.com/ansible/latest/collections/ansible/builtin/systemd_service_module.html
+
+[ansible-service-refused]
+keys =
+    Unable to enable service
+    Unable to start service
+    Unable to restart service
+    Unable to reload service
+    Unable to stop service
+    Unable to disable service
+pattern = Unable to (?P<verb>\w+) service (?P<unit>[^\s:]+): (?P<why>(?s:[^"]{3,400}))
+unless = Job for|is masked|not be found
+uncertain = yes
+values =
+    advice of why: .*(?:sysv-install|Default-Start|no runlevels) => It is an old init script without the header that
+    + names its runlevels: write a unit for it in /etc/systemd/system (or take a package that has one), then
+    + daemon_reload: true
+    advice of why: .*(?:static|no installation config|\[Install\]) => Its unit has no [Install] part: what needs it
+    + starts it; enable the timer or socket instead, or leave enabled out
+    advice of why: .*(?:Access denied|authentication required|Permission) => Set become: true
+    advice of why: . => Do it by hand on that host (sudo systemctl start NAME; journalctl -xeu NAME)
+cause = systemd did not {verb} {unit} for Ansible: {why}
+remedy = {advice}.
+source = ansible/ansible#22171
 
 [ansible-old-python]
 keys = requires a minimum of Python version
@@ -231,6 +455,34 @@ cause = ansible-galaxy found no versions of the collections that go together[: {
 remedy = Loosen that line of requirements.yml (ansible-galaxy collection list shows what is installed, --upgrade renews
     it), and check that its server has that version.
 
+[galaxy-server]
+keys =
+    (HTTP Code:
+    when attempting to call Galaxy
+    Failed to parse Galaxy response
+    was NOT installed successfully
+pattern =
+    \(HTTP Code: (?P<status>\d+), Message: ?(?P<why1>[^)\n]*?) Code: \w+\)
+    when attempting to call Galaxy at '[^'\n]+': (?P<why2>[^\n]{3,200})
+    (?P<why3>Failed to parse Galaxy response)
+    was NOT installed successfully: -? ?(?P<why4>[^\n]{3,160})
+values =
+    advice of status: 40[13] => Give the token of that server (a section of galaxy_server in ansible.cfg, or --token)
+    advice of status: 404 => Correct the name NAMESPACE.COLLECTION, the version and the server
+    advice of status: 5 => Try again later: the server fails, not this host; in a hurry install the collection from its
+    + Git repository (git+https://…) or from a tarball of its releases
+    advice of why: .*(?:timed out|Errno|urlopen|refused|reset|resolve|certificate|SSL) => Look whether this host
+    + reaches galaxy.ansible.com (curl -I https://galaxy.ansible.com), through its proxy (https_proxy) if it has one,
+    + and try again with --timeout 300; without a network install from a tarball
+    advice of why: Failed => What answers is not Galaxy's interface: a proxy's page, or an address that an old ansible
+    + asks (update ansible-core); otherwise install from a tarball
+    advice of why: .*(?:was not found|not found on) => Correct the name and its kind (ansible-galaxy collection
+    + install, ansible-galaxy install)
+    advice of why: . => Repeat it with -vvv
+cause = ansible-galaxy did not get what it asked for[: the server answers {status}][, {why}].
+remedy = {advice}.
+source = ansible/ansible#77105
+
 [ansible-remote-directory]
 keys = Failed to create temporary directory
 pattern =
@@ -256,8 +508,9 @@ remedy = Install the collection (ipaddr: ansible.utils with the library netaddr;
 [ansible-condition-type]
 keys = Conditionals must have a boolean result
 pattern =
-    Conditional result \((?P<value>[^)\n]*)\) was derived from value of type '(?P<type>\w+)'(?: at '(?P<where>[^'\
-    +n]+)')?
+    Conditional result \((?P<value>[^)\n]*)\) was derived from value of type '(?P<type>\w+)'(?: at
+    + '(?P<where>[^'\n]+)')?
+    Conditional result was '?(?P<value2>[^\n]{0,200}?)'? of type '(?P<type2>\w+)'
 cause = A condition[ at {where}] is a {type} ({value}) and not true or false, which ansible-core 2.19 no longer takes.
 remedy = Make it one: x | bool, x is defined, x | length > 0; or as a stopgap set allow_broken_conditionals in
     ansible.cfg.
@@ -294,9 +547,18 @@ remedy = Install docker 7.1 or newer in that environment (python3 -m pip install
     give way to docker compose.
 
 [ansible-download]
-keys = "HTTP Error
-pattern = HTTP Error (?P<status>[45]\d\d): (?P<why>[\w ]+)
-cause = Ansible could not download a file: the server answers {status}, {why}.
-remedy = Correct the address (the file has another name or release, or none for aarch64 or sbsa), or log in where it
-    asks for that.
+keys =
+    "HTTP Error
+    Status code was
+pattern =
+    HTTP Error (?P<status>[45]\d\d): (?P<why>[\w ]+)
+    Status code was (?P<status2>[45]\d\d) and not \[(?P<want>[\d, ]+)\](?:: (?:HTTP Error \d+: )?(?P<why2>[\w ]{3,60}))?
+values =
+    advice of want: . => Send the same request with curl -i from that host: correct the address, log in where it asks
+    + for that (url_username, force_basic_auth, headers), and repeat it (until, retries, delay) where the service only
+    + starts
+    advice of status: . => Correct the address (the file has another name or release, or none for aarch64 or sbsa), or
+    + log in where it asks for that
+cause = Ansible's request fails: the server answers {status}[, {why}][, and the task expects {want}].
+remedy = {advice}.
 """

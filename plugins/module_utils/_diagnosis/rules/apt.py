@@ -501,6 +501,10 @@ values =
     + ^cuda-toolkit tells
     + whether NVIDIA's source is there (the role cuda_libraries adds it; for arm64 it is sbsa) and which versions it
     + has: each release of Ubuntu begins with another one (24.04 with 12.5), and older ones are only for older releases
+    advice of found: (?:nvidia-(?:utils|driver|dkms|headless|compute-utils|kernel-source|firmware)|libnvidia-(?:compute
+    +|gl|decode|encode|cfg1))$ => Ubuntu has no package of that name, but one for each branch of the driver (as
+    + nvidia-utils-580): take that of the driver which is installed (cat /proc/driver/nvidia/version; on DGX OS leave
+    + the driver as it is)
     advice of found: .*(?:cuda|cudnn|nccl|nvidia|libnv|tensorrt) => NVIDIA's source has it (the role cuda_libraries adds
     + it; DGX OS has it; the container toolkit's is one of its own), so see that it is enabled and for arm64 (sbsa)
     advice of found: docker-|containerd\.io => Docker's own source has it (download.docker.com/linux/ubuntu); Ubuntu's
@@ -559,6 +563,9 @@ values =
     advice of url: \S+/ubuntu-ports/dists/\S+/binary-(?:amd64|i386) => ubuntu-ports has no packages for that
     + architecture, which this host does not need: sudo dpkg --remove-architecture i386 (or amd64), or limit the source
     + (Architectures: arm64)
+    advice of url: \S+/by-hash/ => The repository changes at this moment, or a proxy or a mirror still has its old list:
+    + run sudo apt update again in a few minutes, without that proxy if it stays (-o Acquire::http::No-Cache=true), and
+    + compare the repository's directory with this release of Ubuntu and arm64 (sbsa)
     advice of why: 404 => Run sudo apt update first (in an image in the same RUN), since the lists name a version that
     + is gone; if it is a Release file, correct the source's address or suite
     advice of why: 403 => The server refuses this address or a proxy does: open the URL elsewhere, and try later or

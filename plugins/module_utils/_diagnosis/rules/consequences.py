@@ -945,10 +945,35 @@ cause = A processor did nothing else for many seconds ({found}): the host hung, 
 remedy = Read what the kernel's log says before it, and reboot if the host stays slow.
 
 [ansible-cache-not-updated]
-keys = Failed to update apt cache
-pattern = (Failed to update apt cache(?:: unknown reason)?)
+keys =
+    Failed to update apt cache
+    apt cache update failed
+pattern = (Failed to update apt cache(?:: unknown reason)?|apt cache update failed)
 cause = Ansible could not refresh apt's lists on the host, and its message does not say why.
 remedy = Run sudo apt-get update on that host: its first line with E: or Err: names the source that is broken.
+
+[ansible-module-failure]
+keys =
+    MODULE FAILURE
+    odules failed to execute
+    stdout/stderr for the exact error
+pattern = (MODULE FAILURE|modules failed to execute: [\w. ,]+|See stdout/stderr for the exact error)
+cause = Ansible's module ended on the host without an answer that Ansible can read ({found}).
+remedy = Read module_stderr and module_stdout of that task (-vvv shows them): a traceback there is of the host's Python;
+    a text without one is of sudo, of the login shell's profile, or of a full disk.
+source = ansible/ansible#18846
+
+[ansible-assertion]
+keys =
+    "evaluated_to": false
+    Failed as requested from task
+pattern =
+    (?:"assertion": "(?P<what>[^\n]{2,200})",?\s+)?"evaluated_to": false
+    (Failed as requested from task)
+cause = The play itself ends here, at a check of its own[, which does not hold: {what}].
+remedy = Read the task's name and message, and the file of the task: they say what the play requires; set that, or
+    correct the value that the condition names.
+source = https://docs.ansible.com/ansible/latest/collections/ansible/builtin/assert_module.html
 
 [compiler-does-not-work]
 keys =
@@ -963,6 +988,24 @@ pattern =
 cause = A compiler cannot compile a test program ({found}).
 remedy = See CMake's lines below: a wrong flag in CFLAGS, CXXFLAGS or LDFLAGS, a missing C library or a full disk.
 source = ggml-org/llama.cpp#23224
+
+[rust-link-failed]
+keys = error: linking with
+pattern = error: linking with '(?P<linker>[^'\n]+)' failed: exit (?:status|code):
+    + (?P<code>\d+)(?:(?s:.{1,2000}?)(?P<why>[Uu]ndefined (?:symbol|reference)[^\n]{2,120}|cannot find
+    + -l[^\n]{1,60}|unable to find library [^\n]{1,60}))?
+uncertain = yes
+cause = Rust's linker {linker} failed ({code})[: {why}].
+values =
+    advice of why: [Uu]ndefined \w+:?[^\n]*\bPy[A-Z_] => That symbol is Python's: build with the Python whose headers
+    + and library are installed (maturin build -i python3.12; PYO3_PYTHON), for the same machine
+    advice of why: [Uu]ndefined => Give it the library that has this symbol, built for the same machine (RUSTFLAGS='-L
+    + native=DIRECTORY -l NAME'), in the release that the crate takes
+    advice of why: . => Install the development package of that library (lib…-dev), or name its directory
+    + (RUSTFLAGS='-L native=DIRECTORY')
+    advice of why: (?:) => Read the lines after "= note:" down to the next error: the last of them are the linker's own
+remedy = {advice}.
+source = PyO3/pyo3#4068
 
 [driver-short-of-memory]
 keys = [NV_ERR_NO_MEMORY]

@@ -553,7 +553,7 @@ source = https://forums.developer.nvidia.com/t/366026
 
 [driver-no-module]
 keys = Module nvidia
-pattern = Module nvidia(?:[-_]\w+)? not found(?: in directory /lib/modules/(?P<kernel>\S+)|\.?$)
+pattern = Module nvidia(?:[-_](?!peermem|fs\b)\w+)? not found(?: in directory /lib/modules/(?P<kernel>\S+)|\.?$)
 cause = There is no nvidia module for the running kernel[ {kernel}]: the modules were built for another one[, or not at
     all, since the package {log_metapackage} brings no driver].
 remedy = Install the modules for this kernel (linux-modules-nvidia of the branch, or DKMS with linux-headers of it)[, or
@@ -742,8 +742,12 @@ remedy = Read the kernel's log from the first line with that module's name (sudo
     (linux-modules-nvidia and linux-modules-extra, or DKMS with its headers).
 
 [peer-memory-not-supported]
-keys = nvidia_peermem
-pattern = could not insert '(nvidia_peermem)': (?P<why>[\w ]+)
+keys =
+    nvidia_peermem
+    nvidia-peermem
+pattern =
+    could not insert '(nvidia_peermem)': (?P<why>[\w ]+)
+    Module (nvidia[-_]peermem) (?P<why2>not found)
 cause = {found} cannot be loaded ({why}): it is for GPUDirect RDMA, which NVIDIA does not support on a DGX Spark.
 remedy = Leave it out (take it off /etc/modules-load.d): NCCL uses RDMA between Sparks without it. On a host with a GPU
     that supports it, read the kernel's reason (sudo dmesg | grep peermem).

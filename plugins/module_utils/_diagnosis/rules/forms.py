@@ -1132,10 +1132,14 @@ keys =
     mlx5dv_
 pattern =
     \b(?P<verb>(?:ibv|mlx5dv)_\w+|rdma_(?:resolve|connect|create|bind|accept|listen|get)\w*)(?:\([^)\n]{0,60}\))?:?
-    + (?:has )?failed(?: with)?(?: error)?:? ?(?P<why>[^\n]{2,160})
+    + (?:has )?failed(?: with)?(?: error)?(?: on \w+)?[:,]? ?(?P<why>[^\n]{2,160})
 unless = Cannot allocate memory
 uncertain = yes
 values =
+    advice of why: (?:, )?syndrome|Operation canceled|Input/output|Remote I/O => Read what the kernel reports of the
+    + card
+    + (sudo dmesg | grep mlx5): it refused a command or no longer answers; restart it (reboot), use the release of
+    + mlx5_core and of the firmware that the vendor gives together, and one release of UCX and rdma-core for them
     advice of verb: ibv_(?:modify|query_gid|create_ah|post|poll)|rdma_ => Let only the ports of the cable or network
     + that joins the hosts take part (NCCL_IB_HCA, UCX_NET_DEVICES; rdma link and show_gids list them), with their
     + addresses in one subnet and one MTU (role fabric), and test them with ib_write_bw

@@ -24,7 +24,9 @@ keys =
     Certificate verification failed
     certificate issuer is unknown
     invalid peer certificate
+    validate the SSL certificate for
 pattern =
+    Failed to validate the SSL certificate for ([^\s"]+?)\.\s
     (SSL peer certificate or SSH remote key was not OK)
     error setting certificate (verify locations|file)
     cannot verify (\S+?)'s certificate, issued by
@@ -143,6 +145,7 @@ pattern =
     Couldn't resolve host name
     lookup (\S+?)(?: on \S+)?: server misbehaving
     lookup (\S+?)(?: on \S+)?: (?:read udp [^\n]*: )?i/o timeout
+    Could not resolve hostname (?P<template>[^\n:]{0,80}?(?:\{\{|\||\[)[^\n:]{0,80}): [A-Z]
     Could not resolve host(?:name \(Could not resolve host)?(?:name)?:? ([^\s():]+)
     (?:Could not resolve|Temporary failure resolving) '([^'\n]+)'
     Failed to resolve '([^'\n]+)'
@@ -155,6 +158,9 @@ unless =
     Retry scheduled
     WARNING: Attempting to resume
 values =
+    advice of template: . => The inventory or the play's hosts: has an expression that was not evaluated: write the
+    + group's
+    + or the host's name there, or define the variable before Ansible reads it (-e, the inventory)
     advice of found: (?!Name|Temporary)[\w-]+$ => A name without a dot is one of your own network: if it is a container
     + or service of compose, see that it runs (docker ps -a) and is in the same Docker network; of a host put the
     + address into /etc/hosts (of the container, too), or use NAME.local where Avahi runs on both

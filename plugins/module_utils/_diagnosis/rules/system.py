@@ -618,7 +618,11 @@ keys =
     invalid user:
     invalid group:
     ' does not exist
+    failed to look up
+    does not exist
 pattern =
+    failed: failed to look up (?:user|group) (\w[\w.-]*)
+    ^Group (\w[\w.-]*) does not exist$
     invalid (?:user|group): '([^'\n]+)'
     (?:usermod|useradd|gpasswd|groupmod|userdel): (?:user|group) '([^'\n]+)' does not exist
 cause = There is no account or group {found} on this host.
