@@ -91,6 +91,15 @@ remedy = Read the lines below it for the place, and the logs of the other proces
     was killed), and run one release of it on all hosts.
 source = verl-project/verl#2380
 
+[llamacpp-not-pinned]
+keys = of pinned memory
+pattern = failed to allocate (?P<size>[\d.,]+ MiB) of pinned memory: (?P<why>[^\n]{3,80})
+cause = llama.cpp got no pinned memory of {size} ({why}) and goes on with ordinary memory, so that this alone ends
+    nothing.
+remedy = Read the lines after it for the failure; where there is none, raise the limit (ulimit -l unlimited) or set
+    GGML_CUDA_NO_PINNED=1 for silence.
+source = ggml-org/llama.cpp#9629
+
 [child-killed]
 keys = received by PID
 pattern = Signal (?P<number>\d+) \((?P<name>SIG\w+)\) received by PID (?P<process>\d+)
@@ -1105,7 +1114,7 @@ keys =
     ", line
     AssertionError: assert
 pattern =
-    \A\s*File '(?P<file1>[^'\n]+)', line (?P<line1>\d+), in \S+\n +assert (?P<check1>[^\n]+)\n(?:[
+    \A\s*File '(?P<file1>[^'\n]+)', line (?P<line1>\d+), in \S+\n +assert (?:\(|(?P<check1>[^\n]+))\n(?:[
     + ~^]+\n)?AssertionError\s*$
     AssertionError: assert (?P<check2>[^\n]{3,160})
     \A\s*File '(?:[^'\n]*/)?(?P<file3>(?:(?<=[est]-packages/)(?!torch/|pip/|setuptools/)\w+|vllm|vllm_omni|sglang
@@ -1116,6 +1125,9 @@ pattern =
     + cause|at driver init|[Ss]tack ?trace|following code:?$))[^\n]{2,400}?)\.?$(?!\s*(?:During handling of the
     + above|The above exception was))
 values =
+    advice of why: Duplicate layer name => vLLM was loaded twice in one process: load the model once, and start the
+    + notebook
+    + or program anew before the next try
     advice of check: metadata is not None => The checkpoint has no .metadata: saving it did not finish, or each host
     + wrote to
     + a disk of its own; take an earlier one, and save to a directory that all hosts share
@@ -1163,6 +1175,13 @@ values =
     + program pins
     advice of file: (?:outlines\w*|xgrammar|llguidance|lmformatenforcer)/ => Simplify the schema or grammar, and use
     + its release for this tokenizer and server, or another backend for structured output
+    advice of file: .*(?:mamba|gdn|linear_attn|short_conv) => Leave out one of prefix caching
+    + (--no-enable-prefix-caching),
+    + speculative decoding and other modes of --mamba-cache-mode: hybrid models (Mamba, GDN) do not take them together
+    + in
+    + every release
+    advice of check: .*num_external_computed_tokens => Leave out the connector or offloading of the cache
+    + (--kv-transfer-config, --kv-offloading-size) for a hybrid model (Mamba, GDN), or take a release that is newer
     advice of file: .*(?:kv_transfer|ec_transfer|disagg|mooncake|nixl|weight_transfer) => Take the connector and the
     + release of its package that this server's documentation names, the same on all hosts, or start it without the
     + transfer of its cache between servers (--kv-transfer-config, --disaggregation-mode)
@@ -1366,7 +1385,8 @@ keys =
 pattern = CUDA (?:driver )?error: (?P<why>(?!out of mem)[A-Za-z](?!UBLAS)[^\n]{3,160})
 unless = user:
 values =
-    what of why: initialization|driver shutting => CUDA was used before it started or after it ended: perhaps in a
+    what of why: driver shutting => the process was ending, or its memory was gone, while it still used the GPU
+    what of why: initialization => CUDA was used before it started or after it ended: perhaps in a
     + process forked from one that had used the GPU, in a thread that outlived the program, or without a driver
     what of why: invalid device pointer|pointer does not|part or all|resource already|driver error => the call names
     + memory that this process does not own: already freed, or of another process or allocator
@@ -1394,7 +1414,10 @@ values =
     what of why: unrecognized => the program's CUDA is older than the driver's error, or two CUDA runtimes are loaded
     what of why: .*(?:captur|graph) => a call that CUDA graphs do not allow was made during a capture
     what of why: . => the program's call does not fit this GPU or driver
-    advice of why: initialization|driver shutting => Start workers with spawn (VLLM_WORKER_MULTIPROC_METHOD=spawn,
+    advice of why: driver shutting => Find out what ended the program while a thread still used the GPU: a signal, a
+    + service's time limit, an error further up, or memory that ran out (journalctl -k | grep -iE 'oom|NO_MEMORY'; on a
+    + GB10 leave more of it free, of llama.cpp load with mmap)
+    advice of why: initialization => Start workers with spawn (VLLM_WORKER_MULTIPROC_METHOD=spawn,
     + mp.set_start_method), check that nvidia-smi works where the program runs, and look further up in the log for
     + the error that ended it
     advice of why: CUDA driver is a stub => Remove the stubs directory from LD_LIBRARY_PATH, and start a container

@@ -252,6 +252,17 @@ remedy = If it was reading a file, download or write it anew (compare its size);
     other processes, and look for Out of memory in the kernel's log (journalctl -k).
 source = guoqingbao/xinfer#195
 
+[program-advice-list]
+keys = Error:
+pattern =
+    \A(?:\W*(?:\w+\.)*\w*(?:Error|Exception):) +(?P<why>[^\n]{4,300}?)\.?\n(?:[^\n]*\n){0,3}?[^\n]{0,40}(?:[Ff]ix
+    + options|[Ss]olutions?|[Ff]ixes|[Ss]uggestions|[Tt]o fix this[^\n:]{0,20}):[ ]*\n\s*(?:1[.)]|[-*•])
+    + (?P<advice>[^\n]{4,300}?)\.?(?:\n\s*(?:2[.)]|[-*•]) (?P<other>[^\n]{4,200}?)\.?)?$
+uncertain = yes
+cause = The program ended, and its message says why: {why}.
+remedy = Do what the message says: {advice}[; or {other}].
+source = unslothai/unsloth#4541
+
 [program-advice]
 keys =
     Error:
@@ -648,7 +659,10 @@ keys =
     BackendCompilerFailed:
     LoweringException:
     exc.TorchRuntimeError:
-pattern = (?:InductorError|BackendCompilerFailed|LoweringException|TorchRuntimeError): (?P<why>[^\n]+)
+    RuntimeError: Tried to erase Node
+pattern =
+    (?:InductorError|BackendCompilerFailed|LoweringException|TorchRuntimeError): (?P<why1>[^\n]+)
+    RuntimeError: (?P<why2>Tried to erase Node[^\n]+)
 uncertain = yes
 cause = torch.compile failed: {why}.
 remedy = Start without it to go on (--enforce-eager of vLLM, TORCHDYNAMO_DISABLE=1 elsewhere), delete the caches
@@ -889,6 +903,12 @@ unless =
     huggingface\.co|hf\.co|pypi\.org|github|nvidia\.com
     for url:? '?https?://(?:[\w-]+\.)+[a-z]{2,}/(?!\S*(?:v1|api)/)
 values =
+    advice of why: .*(?:\{%|\{\{|[Jj]inja|chat.template) => The model's chat template does not take this conversation
+    + or is
+    + not read by this server: send the system message first and each role in turn, leave out empty fields
+    + (tool_calls=[]), update the server, or give it another template (--chat-template-file of llama.cpp,
+    + --chat-template
+    + of vLLM)
     advice of why: .*(?:[Ll]oading model|unavailable_error) => Wait until the model is loaded (until /health answers
     + with 200)
     advice of why: .*(?:[Mm]odel|model_not_found).{0,80}(?:not exist|not found) => Ask for a name that /v1/models

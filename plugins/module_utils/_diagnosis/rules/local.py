@@ -550,6 +550,15 @@ cause = The workflow names {value} as {field}, which this ComfyUI does not have.
 remedy = Put the file into the directory below models that the loader reads (checkpoints, diffusion_models, vae, loras),
     or name it in extra_model_paths.yaml; reload the page, and choose it in the node.
 
+[ollama-registry-fails]
+keys = pull model manifest: 5
+pattern = pull model manifest: (5\d\d)
+cause = The library of Ollama itself failed (status {found}); the host is not at fault.
+remedy = Wait and pull again; if it lasts, see whether a proxy answers in its place (HTTPS_PROXY of the service), or
+    take
+    the model from the hub (ollama pull hf.co/OWNER/REPOSITORY).
+source = ollama/ollama#8873
+
 [ollama-model-unknown]
 keys =
     pull model manifest: file does not exist

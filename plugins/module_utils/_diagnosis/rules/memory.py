@@ -52,6 +52,7 @@ keys =
     CUDA failed with error out of memory
     OutOfMemoryError: Allocation on device
     Maximum pool size exceeded
+    Insufficient VRAM
 pattern =
     CUDA failed with error out of memory
     CUDA out of memory\. Tried to allocate (?P<need1>[\d.]+ \w+)\.[^\n]*?total capacity of (?P<total1>[\d.]+ \w+) of
@@ -64,6 +65,7 @@ pattern =
     cudaMalloc failed: out of memory
     OutOfMemoryError: Allocation on device
     Maximum pool size exceeded
+    Insufficient VRAM
 cause = The GPU's memory ran out[: {need} more were asked for][, and {free} of {total} were free][; PyTorch of this
     program held {own}]; on a GB10 it is the host's own memory, which all programs share.
 remedy = [The log denies {log_marlin}, which a GB10 has: take a build with those kernels for 12.1, as Marlin needs more

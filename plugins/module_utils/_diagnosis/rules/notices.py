@@ -147,10 +147,15 @@ remedy = Load it with a longer context (OLLAMA_CONTEXT_LENGTH={asked} in the ser
     Modelfile).
 
 [rdma-locked-memory]
-keys = RLIMIT_MEMLOCK is
-pattern = RLIMIT_MEMLOCK is (\d+ bytes)
+keys =
+    RLIMIT_MEMLOCK is
+    failed to mlock
+pattern =
+    RLIMIT_MEMLOCK is (\d+ bytes)
+    failed to mlock \d+-byte buffer \(after previously locking (\d+ bytes)\)
 notice = yes
-cause = This account may lock {found} of memory, which is little for RDMA.
+cause = This account may lock {found} of memory, which is too little for RDMA or for --mlock of llama.cpp (leave that
+    out otherwise).
 remedy = Raise it where something failed: --ulimit memlock=-1 for a container, LimitMEMLOCK=infinity in a unit, memlock
     in /etc/security/limits.conf and a new login.
 
@@ -245,9 +250,11 @@ pattern =
 notice = yes
 cause = The driver found no memory for a request ({found}), which on a GB10 is the host's: runs that end well print
     it too.
-remedy = If something failed or hung then, leave more memory free (a lower share for the engine); otherwise there is
-    nothing to do.
-source = NVIDIA/open-gpu-kernel-modules#1358
+remedy = If something failed or hung then, leave more memory free (a lower share for the engine; for a large model of
+    llama.cpp GGML_CUDA_NO_VMM=1, without GGML_CUDA_ENABLE_UNIFIED_MEMORY); otherwise there is nothing to do.
+source =
+    NVIDIA/open-gpu-kernel-modules#1358
+    ggml-org/llama.cpp#27918
 
 [apt-configured-twice]
 keys = is configured multiple times in

@@ -380,6 +380,16 @@ remedy = Leave that function to Python (@torch.jit.ignore, or an attention of Py
     or torch.compile or torch.export, which have replaced it.
 source = Dao-AILab/flash-attention#1332
 
+[deepspeed-adam-missing]
+keys = has no attribute 'ds_opt_adam'
+pattern = 'DeepSpeedCPUAdam' object has no attribute '(ds_opt_adam)'
+cause = DeepSpeed could not compile its operator for the processor ({found}); the first error of that build stands
+    further up.
+remedy = See what ds_report says of it: install ninja, g++ and the CUDA toolkit of PyTorch's CUDA version, and set
+    CUDA_HOME; without offloading to the CPU the operator is not needed, and on a Spark that saves no memory.
+uncertain = yes
+source = deepspeedai/DeepSpeed#1846
+
 [flash-attn-not-installed]
 keys =
     FlashAttention2 has been toggled on

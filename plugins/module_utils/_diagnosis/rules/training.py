@@ -181,17 +181,24 @@ remedy = Write "auto" for train_batch_size, train_micro_batch_size_per_gpu and g
     Trainer fills them in, or correct train_batch_size; fewer processes than meant are started where the last factor is
     1.
 
+[unsloth-patching-failed]
+keys = Please file a bug report! Error patching
+pattern = Unsloth: Please file a bug report! Error patching (?P<class>\w+)
+cause = Unsloth could not replace {class} of the installed trl: that trl or transformers is not one which this Unsloth
+    knows.
+remedy = Upgrade unsloth and unsloth_zoo together, or install the trl and transformers that they name (pip show unsloth,
+    pip check), delete unsloth_compiled_cache, import unsloth before trl, and start the notebook's kernel anew.
+source = unslothai/unsloth#3505
+
 [deepspeed-operator-incompatible]
 keys =
     Unable to JIT load the
-    has no attribute 'ds_opt_adam'
+    cuda is missing or is incompatible with installed torch
 pattern =
     Unable to JIT load the (?P<operator1>\w+) op due to it not being compatible
-    'DeepSpeedCPUAdam' object has no attribute '(?P<operator2>ds_opt_adam)'
+    (?P<operator2>\w+) cuda is missing or is incompatible with installed torch
 values =
     advice of operator: async_io => install libaio-dev (sudo apt install libaio-dev), or turn NVMe offloading off
-    advice of operator: ds_opt_adam => install ninja, g++ and the CUDA toolkit of PyTorch's CUDA version, and set
-    + CUDA_HOME; without offloading to the CPU the operator is not needed, and on a Spark that saves no memory
     advice of operator: . => install ninja, g++ and the CUDA toolkit of PyTorch's CUDA version, and set CUDA_HOME
 cause = DeepSpeed could not compile its operator {operator}; the first error of that build stands further up.
 remedy = See what ds_report says of it: {advice}.
