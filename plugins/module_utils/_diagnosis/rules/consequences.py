@@ -91,6 +91,13 @@ remedy = Read the lines below it for the place, and the logs of the other proces
     was killed), and run one release of it on all hosts.
 source = verl-project/verl#2380
 
+[llamacpp-fitting-step]
+keys = this is normal during memory fitting
+pattern = (?P<why>\w[\w ]{3,60}) \(this is normal during memory fitting\)
+cause = llama.cpp tried a context while it looked for sizes that fit into memory ({why}): by itself this is no failure.
+remedy = Read the lines below it; if the server does not start, set the sizes yourself (-fit off, -c, -ngl).
+source = ggml-org/llama.cpp#24343
+
 [llamacpp-not-pinned]
 keys = of pinned memory
 pattern = failed to allocate (?P<size>[\d.,]+ MiB) of pinned memory: (?P<why>[^\n]{3,80})
@@ -1165,6 +1172,9 @@ values =
     + together with transformers
     advice of file: (?:tokenizers|safetensors|gguf|sentencepiece|tiktoken)/ => Download the model's files again, and
     + use the release that the model's page names
+    advice of file: deep_gemm/ => DeepGEMM has kernels for data-centre GPUs (9.0, 10.0) alone: switch it off
+    + (VLLM_USE_DEEP_GEMM=0, SGLANG_ENABLE_JIT_DEEPGEMM=0) and choose another backend for FP8 (--fp8-gemm-backend triton
+    + of SGLang)
     advice of file: (?:triton|xformers|flash_attn|flash_attn_interface|sageattention|bitsandbytes|deep_gemm
     +|deep_ep)/ => Choose another backend for that kernel, and use its release for this PyTorch and GPU
     advice of file: (?:unsloth\w*|axolotl|llamafactory|swift|verl)/ => Upgrade it with the versions of torch,
@@ -1272,6 +1282,16 @@ remedy = Look at the power that nvidia-smi shows (if it is near idle, vLLM hangs
     --no-async-scheduling) to isolate the part, or use a newer release; py-spy dump --pid PID shows where a worker
     waits.
 source = eugr/spark-vllm-docker#260
+
+[ends-in-mpi]
+keys = The log ends with:
+pattern = ^The log ends with: [^\n]*(?P<step>Initializing MPI with thread mode)
+cause = The log ends while MPI starts ({step}), which mostly means that it hangs there.
+remedy = Start the program by mpirun -n 1 --allow-run-as-root, see that the host's name resolves (getent hosts
+    $HOSTNAME),
+    unset what a scheduler or another MPI left in the environment (env | grep -E 'OMPI|PMI|SLURM'), and install one MPI
+    with an mpi4py that was built for it (libopenmpi-dev).
+source = NVIDIA/TensorRT-LLM#2405
 
 [ends-in-rendezvous]
 keys = The log ends with:

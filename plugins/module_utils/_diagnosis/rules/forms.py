@@ -199,6 +199,20 @@ remedy = Upgrade the package that the traceback's last places name, where such a
     of another one, install the version of that which the caller's release pins (requirements.txt or pyproject.toml).
 source = vllm-project/vllm#23066
 
+[package-to-install-first]
+keys =
+    must be installed first
+    must be installed to
+    needs to be installed
+pattern =
+    (?:the|The) '(?P<package>[\w.-]+)' (?:Python )?(?:package|library|module) (?:must|needs to) be installed
+cause = The program goes no further without the package {package}, which it cannot import: it is not installed, or its
+    own
+    import fails.
+remedy = Install it with the Python that runs the program (python -m pip install {package}); if it is there, python -c
+    'import {package}' says what it lacks (of sageattention mostly triton).
+source = Comfy-Org/ComfyUI#7484
+
 [package-asked-for]
 keys =
     pip install
@@ -520,7 +534,11 @@ pattern =
     gguf_init_from\w*: (?P<why3>[^\n]{3,240})
     (?:clip_init|mtmd_init_from_\w+): (?P<why4>[^\n]{3,240})
     (?P<why5>failed to load mmproj|no backends are loaded)
+unless = this is normal during memory fitting
 values =
+    advice of why: .*n_batch and n_ubatch => Name both sizes (-b 2048 -ub 512) and give the draft's file as the
+    + release's
+    + documentation says (-md); without speculative decoding it starts; else take a newer release
     advice of why: .*architecture: 'mllama' => llama.cpp has no code for Llama 3.2 Vision: run it with Ollama's own
     + model
     + (ollama run llama3.2-vision), with Transformers, or take another model for images
@@ -866,6 +884,12 @@ values =
     advice of why: .*'(?:int|float)' object has no attribute '(?:mean|backward|detach|item)' => The loss is a number
     + where a tensor is expected: let the trainer see one GPU (CUDA_VISIBLE_DEVICES=0) or start a process for each
     + (torchrun, accelerate launch), and upgrade transformers, trl and the patching program (Unsloth) together
+    advice of why: KeyError:
+    + '(?:text|messages|prompt|labels?|input_ids|content|question|answer|instruction|completion|chosen
+    +|rejected|images?)'$ => The data has no column or field of that name: print its column_names, rename one
+    + (rename_column), or name the right one to the trainer (dataset_text_field, formatting_func, the column mapping)
+    advice of why: KeyError: \d+$ => The data is indexed by other numbers than 0 to its length: make a list or
+    + datasets.Dataset of it (of pandas reset_index(drop=True)), and let one program alone shorten or sort it
     advice of why: KeyError: None$ => A setting that this line looks up was not set: set it in the program's
     + configuration
     + (of FSDP the type of state dict), or upgrade what should set it (transformers and accelerate together)
@@ -905,7 +929,7 @@ unless =
 values =
     advice of why: .*(?:\{%|\{\{|[Jj]inja|chat.template) => The model's chat template does not take this conversation
     + or is
-    + not read by this server: send the system message first and each role in turn, leave out empty fields
+    + not read by this server: send the system message first and user and assistant by turns, leave out empty fields
     + (tool_calls=[]), update the server, or give it another template (--chat-template-file of llama.cpp,
     + --chat-template
     + of vLLM)

@@ -105,7 +105,7 @@ source = EricLBuehler/mistral.rs#951
 [compile-error]
 keys = error:
 pattern = ^[ \t]*(\S+?(?::\d+(?::\d+)?:|\(\d+\):) (?:fatal )?error: [^\n]+)
-unless = : (?:Permission denied|Operation not permitted)
+unless = : (?:Permission denied|Operation not permitted)|\.py:\d+:\d+: error:
 values =
     advice of found: \S*/?(?:cutlass|cute)/ => The line is in the source's copy of CUTLASS, which is mostly older than
     + this CUDA or compiler: take a newer release of the source (git submodule update --init), or the CUDA that it names
@@ -678,6 +678,18 @@ keys = may be provided in one
 pattern = At most (?P<most>\d+) (?P<kind>\w+)\(s\) may be provided in one
 cause = A request has more than {most} {kind}s, and the server takes no more in one prompt.
 remedy = Send fewer, or start the server with a higher --limit-mm-per-prompt.
+
+[generated-code-syntax]
+keys =
+    File <string>:
+    File "<string>"
+pattern = ^ *File '?<string>'?(?::|, line )(?P<line>\d+)[^\n]*\n(?:[^\n]*\n){1,3} *SyntaxError: (?P<why>[^\n]{3,80})
+cause = A package writes Python code while it starts, and what it wrote is no valid code (line {line}: {why}): it
+    rewrites
+    another package's source, which looks otherwise in the installed version.
+remedy = Upgrade the package that the place above names together with the one that it rewrites (of Unsloth: pip install
+    --upgrade --no-deps unsloth unsloth_zoo, and the transformers and trl that it pins).
+source = unslothai/unsloth#1287
 
 [python-syntax]
 keys =

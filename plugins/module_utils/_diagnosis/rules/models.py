@@ -486,8 +486,12 @@ remedy = Put the whole model on the GPU (device_map="cuda"), drop the page cache
 source = SkyworkAI/Skywork#67
 
 [meta-tensor]
-keys = Cannot copy out of meta tensor
-pattern = (Cannot copy out of meta tensor)
+keys =
+    Cannot copy out of meta tensor
+    on device meta is not on the expected device
+pattern =
+    (Cannot copy out of meta tensor)
+    (Tensor on device meta is not on the expected device \w+:?\d*)
 cause = A part of the model has no weights yet ({found}): device_map or low_cpu_mem_usage left it on the device meta,
     since the memory that was found did not suffice or its weights are not in the file.
 remedy = Put it on the GPU by device_map="cuda" and leave out .to("cuda") afterwards, free memory first, update

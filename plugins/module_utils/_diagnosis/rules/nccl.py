@@ -312,10 +312,13 @@ remedy = Set GLOO_SOCKET_IFNAME to an interface whose address reaches the other 
 source = tonyd2wild/DeepSeek-v4-Flash-Vision-Exp-DSpark-1M-NVFP4-KV-2x-DGX-Spark#13
 
 [gloo-loopback]
-keys = connectFullMesh failed
+keys =
+    connectFullMesh failed
+    gloo/transport/tcp/
 pattern =
-    Gloo connectFullMesh failed with \[\S+\]\s*(?:timed out connecting: )?SO_ERROR: (?P<why>[^,\n]+), remote
-    +=\[(?P<remote>127\.[^\]\n]+)\]
+    Gloo connectFullMesh failed with \[\S+\]\s*(?:timed out connecting: )?SO_ERROR: (?P<why1>[^,\n]+), remote
+    +=\[(?P<remote1>127\.[^\]\n]+)\]
+    gloo/transport/tcp/\w+\.cc:\d+\] connect \[(?P<remote2>127\.[\d.]+)\]:\d+: (?P<why2>\w[\w ]+)
 cause = A Gloo process published {remote}, which no other host reaches ({why}): /etc/hosts gives its host's name that
     address.
 remedy = Put each host's real address behind its name in /etc/hosts, or set GLOO_SOCKET_IFNAME on each host to the

@@ -363,6 +363,10 @@ values =
     advice of what: .*cannot be converted to <function (?:_?loads|parse) => Write its JSON in single quotes, with double
     + quotes inside ('{"method": "mtp"}'), as the shell took the quotes away; in a YAML list as one item
     advice of what: (?:invalid|unknown) argument: --rpc => Build it with -DGGML_RPC=ON, as only then it has the option
+    advice of what: (?:invalid|unknown) argument: -[a-z]{3} => Write it with two hyphens if that is its long name
+    + (--rpc,
+    + with -DGGML_RPC=ON in the build); else take it off, as this release or build does not have it (--help lists those
+    + that it has)
     advice of what: (?:invalid|unknown) argument => Take it off: this release or build does not have the option (--help
     + lists those that it has), or take a newer one that has
     advice of what: unrecognized arguments: [\w-]+(?:-run|-server|-cli|serve)\b => What starts it passes the command of
@@ -679,11 +683,19 @@ remedy = Look at ray status, and start Ray on the other Spark with the head's ad
 source = vllm-project/vllm#7815
 
 [mpi-ranks-missing]
-keys = MPI error
-pattern = Assertion failed: Failed: MPI error \S+ '(\d+)'
-cause = MPI refused a rank (error {found}): an engine that was built for several ranks was started with fewer.
-remedy = Start it with mpirun -n as many as the engine's world size.
-source = NVIDIA/TensorRT-LLM#1826
+keys =
+    MPI error
+    mpiSize == tp * pp
+pattern =
+    Assertion failed: Failed: MPI error \S+ '(\d+)'
+    Assertion failed: (mpiSize == tp \* pp)
+cause = MPI has another number of ranks than the engine ({found}): one that was built for several was started with
+    fewer.
+remedy = Start it with mpirun -n as many as the engine's world size (tensor parallelism times pipeline parallelism; on
+    one Spark build it with 1 and 1).
+source =
+    NVIDIA/TensorRT-LLM#1826
+    NVIDIA/TensorRT-LLM#1796
 
 [xformers-incomplete]
 keys = module 'xformers.ops' has no attribute
