@@ -14,7 +14,7 @@ from ._shared.module_utils._core.errors import SparkforgeError
 LIMITS: dict[str, float] = {"memory_share": 0.5, "factor": 1.0, "seconds": 1800.0, "samples": 3.0, "survey": 12.0}
 #: Optional limits: the seed for the inputs, which by default is the date.
 OPTIONAL = ("seed",)
-#: The seed whose inputs have run on other devices (docs/evidence/survey.md). On a kind of device without recorded
+#: The seed whose inputs have run on other devices (docs/evidence/sound-runs.md). On a kind of device without recorded
 #: runs, an environment's first proof draws these, so that only the device is new, and not its inputs too.
 SEED_SEEN = 20261129
 #: For each floor, the check that measures it, and the rate's name in that check.

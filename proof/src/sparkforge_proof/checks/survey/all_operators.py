@@ -194,8 +194,8 @@ def _compile_ahead(
 ) -> t.Iterator[None]:
     """Compile kernels in the background, in this order; at the end, drop those that were not begun.
 
-    On an H200 these compilations took about 55 of the 82 s of the survey in float32 (docs/evidence/survey.md). They do
-    not hold Python's lock, nor a lock that two kernels share.
+    On an H200 these compilations took about 55 of the 82 s of the survey in float32 (docs/evidence/sound-runs.md). They
+    do not hold Python's lock, nor a lock that two kernels share.
 
     :param operators: the operators to compile, by name.
     """
