@@ -9,10 +9,10 @@ RULES = r"""
 [fabric-manager-mismatch]
 keys = nvidia-nvswitch: Version mismatch
 pattern = nvidia-nvswitch: Version mismatch, kernel version (?P<kernel>[\d.]+\d) user version (?P<user>[\d.]+\d)
-cause = The fabric manager is of {user} and the driver's module of {kernel}; on hosts with NVSwitch CUDA does not start
-    until both are of one version.
-remedy = Install nvidia-fabricmanager in exactly the driver's version ({kernel}), hold both together, and restart it
-    (sudo systemctl restart nvidia-fabricmanager); a host without NVSwitch, such as a Spark, needs none.
+cause = The fabric manager is version {user}, but the driver's module is version {kernel}. On hosts with NVSwitch, CUDA
+    does not start until both have the same version.
+remedy = Install nvidia-fabricmanager in exactly the driver's version ({kernel}), hold both packages, and restart it
+    (sudo systemctl restart nvidia-fabricmanager). A host without NVSwitch, such as a Spark, needs none.
 source = NVIDIA/gpu-operator#121
 
 [secure-boot]
@@ -32,10 +32,10 @@ pattern =
 values =
     advice of module: (?:)$|nvidia => Use the distribution's signed modules (linux-modules-nvidia for this kernel), or
     + enrol
-    advice of module: . => Sign the module, if its own build does not (DKMS and kmodsign do), and enrol
-cause = Secure Boot is on, and the kernel refuses the module[ {module}], which no enrolled key has signed.
+    advice of module: . => Sign the module, if its build does not (DKMS and kmodsign do), and enrol
+cause = Secure Boot is on, and the kernel refuses the module[ {module}], which is not signed with an enrolled key.
 remedy = {advice} the key that DKMS signs with (sudo mokutil --import /var/lib/shim-signed/mok/MOK.der, then a reboot
-    and Enroll MOK on the host's own screen); without that, switch Secure Boot off in the firmware's setup.
+    and Enroll MOK on the host's own screen). Otherwise, switch Secure Boot off in the firmware's setup.
 source =
     google/gasket-driver#11
     hhfeuer/nvhda#8
@@ -48,10 +48,10 @@ pattern =
 when = log-shows-kernel-build
 values =
     module of source: .*nvidia => the NVIDIA driver
-cause = A kernel module[, that of {module},] does not fit this kernel: its {source} includes {header}, which this
-    kernel does not have; such a header belongs to the kernel's own source, and is in no other package.
-remedy = Take a newer release of the module (a newer driver of the branch), which supports this kernel, or boot an older
-    kernel.
+cause = A kernel module[ ({module})] does not fit this kernel: its {source} includes {header}, which this kernel does
+    not have. Such a header belongs to the kernel's own source, and no other package has it.
+remedy = Install a newer release of the module that supports this kernel (a newer driver of the branch), or boot an
+    older kernel.
 source = NixOS/nixpkgs#538659
 
 [module-of-another-interface]
@@ -72,10 +72,10 @@ pattern =
 when = log-shows-kernel-build
 values =
     module of source: .*nvidia => the NVIDIA driver
-cause = The source of a kernel module[, that of {module},] does not fit this kernel, whose functions or structures
-    have changed: {why} ({source}).
-remedy = Take a newer release of the module, whose notes name this kernel (of NVIDIA's driver a newer one of the
-    branch, or the distribution's linux-modules-nvidia), or boot an older kernel (of Ubuntu the GA one in place of
+cause = The source of a kernel module[ ({module})] does not fit this kernel, whose functions or structures have changed:
+    {why} ({source}).
+remedy = Install a newer release of the module whose notes name this kernel (for NVIDIA's driver, a newer one of the
+    branch, or the distribution's linux-modules-nvidia), or boot an older kernel (on Ubuntu, the GA kernel instead of
     HWE) and build it there (sudo dkms autoinstall).
 source =
     noob404yt/mt7668-wifi-bt#1
@@ -84,10 +84,10 @@ source =
 [kernel-headers-name]
 keys = kernel headers for kernel
 pattern = kernel headers for kernel (?P<name>linux-(?:headers|image|modules)-(?P<kernel>\S+)) cannot be found
-cause = DKMS was given the name of a package, {name}, as the kernel's release, so it looks for headers that nobody
-    has.
-remedy = Give it the release alone (sudo dkms autoinstall -k {kernel}; ls /lib/modules lists those that are there),
-    with the headers of that kernel installed; remove a script in /etc/kernel that passes the package's name.
+cause = DKMS was called with the name of a package, {name}, as the kernel's release, so it looks for headers that do not
+    exist.
+remedy = Install the headers of that kernel, and pass the release alone (sudo dkms autoinstall -k {kernel}; ls
+    /lib/modules lists the installed releases). Remove a script in /etc/kernel that passes the package's name.
 source = Frogging-Family/linux-tkg#1186
 
 [kernel-headers-missing]
@@ -107,8 +107,7 @@ pattern =
     \*\*\* /lib/modules/(?P<kernel2>[^/\s]+)/build: No such file or directory
     \*\*\* /usr/src/linux-headers-(?P<kernel4>[^/\s:]+): No such file or directory
     fatal error: /lib/modules/(?P<kernel3>[^/\s]+)/build/include/linux/autoconf\.h
-cause = A kernel module cannot be built[ for {kernel}], because the headers of that kernel are not installed or not
-    complete.
+cause = A kernel module cannot be built[ for {kernel}], because the headers of that kernel are missing or incomplete.
 remedy = Install (or reinstall) the headers of that kernel (linux-headers-$(uname -r) for the running one), and run dkms
     autoinstall.
 source = cilynx/rtl88x2bu#231
@@ -125,19 +124,18 @@ pattern =
     dkms autoinstall on (?P<kernel3>[^\s/]+)/\S+ failed for (?P<module3>[\w-]+)
     KERNELRELEASE=(?P<kernel4>\S+)[^\n]*\(bad exit status: \d+\)
 uncertain = yes
-cause = DKMS could not build[ {module} {version}] for the kernel {kernel}: mostly the module is older than the kernel.
-remedy = Read the first error of its make.log[ (in /var/lib/dkms/{module}/{version}/build)]; use a release of the module
+cause = DKMS could not build[ {module} {version}] for the kernel {kernel}. Usually the module is older than the kernel.
+remedy = Read the first error of its make.log[ (in /var/lib/dkms/{module}/{version}/build)]. Use a release of the module
     that supports this kernel, or boot the kernel that it was made for.
 source = NVIDIA/gds-nvidia-fs#64
 
 [dkms-source-gone]
 keys = /source/dkms.conf does not exist
 pattern = /var/lib/dkms/(?P<module>[^/\s]+)/(?P<version>[^/\s]+)/source/dkms\.conf does not exist
-cause = DKMS lists {module} {version}, whose source is not there any more (/usr/src/{module}-{version}), as after a
-    package was removed by halves, and stops at that for all modules.
-remedy = Remove what is left of it (sudo rm -r /var/lib/dkms/{module}/{version}) unless {version} is the version that is
-    installed, whose package then has to be installed again (sudo apt install --reinstall); then run sudo dkms
-    autoinstall.
+cause = DKMS lists {module} {version}, but its source (/usr/src/{module}-{version}) is gone, as after an incomplete
+    removal of a package. DKMS then stops for all modules.
+remedy = If {version} is the installed version, reinstall its package (sudo apt install --reinstall); otherwise remove
+    what is left of it (sudo rm -r /var/lib/dkms/{module}/{version}). Then run sudo dkms autoinstall.
 source = negativo17/nvidia-driver#56
 
 [dkms-patch-failed]
@@ -145,10 +143,10 @@ keys = Error! Application of patch
 pattern =
     Application of patch (?P<patch>\S+) failed\.?(?:\s+Check /var/lib/dkms/(?P<module>[^/\s]+)/(?P<version>[^/\s
     +]+)/build)?
-cause = DKMS could not prepare the module[ {module} {version}]: the patch {patch} of its package does not fit; what dpkg
-    says of other packages follows from that.
-remedy = Take a release of the package that was made for this kernel, or boot the kernel that it supports and remove the
-    other kernel's packages; then run sudo dpkg --configure -a.
+cause = DKMS could not prepare the module[ {module} {version}]: the patch {patch} of its package does not fit. dpkg's
+    errors about other packages are a consequence.
+remedy = Install a release of the package that was made for this kernel, or boot the kernel that it supports and remove
+    the other kernel's packages. Then run sudo dpkg --configure -a.
 source = pop-os/nvidia-graphics-drivers-470#27
 
 [dkms-already-there]
@@ -159,9 +157,9 @@ keys =
 pattern =
     Module version (?P<version>\S+) for (?P<module1>[\w.-]+)\s+(?:exactly matches|is not newer than)
     DKMS tree already contains: (?P<module2>\S+)
-cause = DKMS has {module}[ {version}] already, or the kernel's own package has a module that is as new.
-remedy = Look at dkms status; remove the old one (sudo dkms remove MODULE/VERSION --all) before adding it again, or keep
-    the kernel's module (linux-modules-nvidia) and leave DKMS out.
+cause = DKMS has {module}[ {version}] already, or the kernel's own package has a module that is at least as new.
+remedy = Run dkms status. Remove the old module (sudo dkms remove MODULE/VERSION --all) before you add it again, or keep
+    the kernel's module (linux-modules-nvidia) without DKMS.
 
 [dkms-compiler-missing]
 keys =
@@ -169,8 +167,8 @@ keys =
     -gcc-
 pattern =
     sh: \d+: (?P<compiler>(?:\w+-)*gcc-\d+): not found(?s:.{0,600}?)/var/lib/dkms/(?P<module>[\w.-]+)/
-cause = DKMS cannot compile {module}, since the compiler of the running kernel, {compiler}, is not installed.
-remedy = sudo apt install {compiler}, then sudo dkms autoinstall (or sudo dpkg --configure -a).
+cause = DKMS cannot compile {module} because the compiler of the running kernel, {compiler}, is not installed.
+remedy = Run sudo apt install {compiler}, then sudo dkms autoinstall (or sudo dpkg --configure -a).
 
 [dkms-refused]
 keys =
@@ -199,26 +197,27 @@ pattern =
     + module/version has already been built|Unable to make temporary|System is missing os-release|Installation aborted)
     (?P<why2>Failed to sign module '[^'\n]+')
 values =
-    advice of why: Could|The dir => Install the package with the module's source again (nvidia-dkms of the branch),
-    + or unpack it to /usr/src/NAME-VERSION
-    advice of why: Aborting => Build and install that module first (of ofa_kernel: MLNX_OFED's
-    + mlnx-ofed-kernel-dkms, or take the module that the kernel has)
-    advice of why: Bad|System => Reinstall the package whose dkms.conf it is; a dkms.conf needs PACKAGE_NAME,
+    advice of why: Could|The dir => Reinstall the package with the module's source (nvidia-dkms of the branch), or
+    + unpack it to /usr/src/NAME-VERSION
+    advice of why: Aborting => Build and install that module first (for ofa_kernel, MLNX_OFED's
+    + mlnx-ofed-kernel-dkms), or use the kernel's own module
+    advice of why: Bad|System => Reinstall the package that owns the dkms.conf, which needs PACKAGE_NAME,
     + PACKAGE_VERSION and BUILT_MODULE_NAME
     advice of why: Arg => Name both: dkms install NAME/VERSION (dkms status shows them)
     advice of why: You|No write => Run it with sudo
     advice of why: The module => Use NAME/VERSION as dkms status shows it, or add it first (sudo dkms add NAME/VERSION)
-    advice of why: \S+ is broken => Reinstall its package, or remove what is left (sudo rm -r
+    advice of why: \S+ is broken => Reinstall its package, or remove its remains (sudo rm -r
     + /var/lib/dkms/NAME/VERSION), then sudo dkms autoinstall
-    advice of why: Prob|Inst => Look at df -h /lib/modules and run sudo depmod -a, which says more; then sudo dkms
-    + install NAME/VERSION again
+    advice of why: Prob|Inst => Check df -h /lib/modules and run sudo depmod -a, which prints the reason; then run
+    + sudo dkms install NAME/VERSION again
     advice of why: .*EXCL => The package does not support this kernel or processor: install a release that does,
     + boot a kernel that it supports, or remove it if nothing needs it
-    advice of why: This => It is already built: sudo dkms install NAME/VERSION, or with --force to build it again
-    advice of why: Unable => Free or mount /tmp (df -h /tmp; chmod 1777 /tmp)
-    advice of why: . => See that mokutil, openssl and the kernel's headers (scripts/sign-file) are installed and
-    + /var/lib/shim-signed/mok contains the key (sudo update-secureboot-policy --new-key), then build it again;
-    + without Secure Boot the message is harmless
+    advice of why: This => The module is already built: run sudo dkms install NAME/VERSION, with --force to build it
+    + again
+    advice of why: Unable => Make room in /tmp or mount it (df -h /tmp; chmod 1777 /tmp)
+    advice of why: . => Check that mokutil, openssl and the kernel's headers (scripts/sign-file) are installed and
+    + /var/lib/shim-signed/mok contains the key (sudo update-secureboot-policy --new-key), then build the module again.
+    + Without Secure Boot the message is harmless
 cause = DKMS stopped: {why}.
 remedy = {advice}.
 source = https://github.com/dkms-project/dkms/blob/main/dkms.in
@@ -229,17 +228,18 @@ pattern = \*\*\* \[[^\]\n]*?: /var/lib/dkms/(?P<module>[^/\s]+)/(?P<version>[^/\
 uncertain = yes
 values =
     name of module: nvidia$ => NVIDIA driver's
-cause = The [{name} ]module {module} {version} does not compile for this kernel: mostly it is older than the kernel.
-remedy = Read the first error of its make.log (in /var/lib/dkms/{module}/{version}/build); install a release that
-    supports this kernel, or boot the kernel that this one supports.
+cause = The [{name} ]module {module} {version} does not compile for this kernel. Usually it is older than the kernel.
+remedy = Read the first error of its make.log (in /var/lib/dkms/{module}/{version}/build). Install a release that
+    supports this kernel, or boot a kernel that this release supports.
 source = linux-surface/linux-surface#573
 
 [kernel-symbol-gpl]
 keys = GPL-incompatible module
 pattern = GPL-incompatible module (?P<module>[\w.-]+) uses GPL-only symbol '(?P<symbol>\w+)'
-cause = The module {module} does not build for this kernel: the symbol {symbol} is only for free modules there.
-remedy = Install the open kernel modules of the driver (nvidia-driver-580-open), which may use it, or a driver or kernel
-    without that conflict; boot the kernel of the distribution in place of your own.
+cause = The module {module} does not build for this kernel: the symbol {symbol} is reserved for free (GPL) modules
+    there.
+remedy = Install the driver's open kernel modules (nvidia-driver-580-open), which may use the symbol, or a driver or
+    kernel without that conflict. If you built the kernel yourself, boot the distribution's.
 
 [driver-installer-refused]
 keys =
@@ -276,23 +276,26 @@ pattern =
     (?P<why2>running an X server; please exit X before installing)
     Unable to find the development tool '(?P<tool>[^'\n]+)'
 values =
-    advice of why: \.run => Take the driver's packages of this host's own distribution (DGX OS brings its driver), or
-    + the installer for Linux-aarch64
-    advice of why: running => Stop the desktop first (sudo systemctl isolate multi-user.target), and install from ssh
+    advice of why: \.run => Install the driver's packages for this host's distribution (DGX OS includes its driver),
+    + or use the installer for Linux-aarch64
+    advice of why: running => Stop the desktop first (sudo systemctl isolate multi-user.target), and install over ssh
     advice of why: The kernel header => Install the headers of the running kernel (linux-headers-$(uname -r))
-    advice of why: kernel module => End what uses the GPU (the desktop, nvidia-persistenced, containers), unload the
-    + modules or reboot without the desktop, and run it again
+    advice of why: kernel module => Stop all programs that use the GPU (the desktop, nvidia-persistenced, containers),
+    + unload the modules or reboot without the desktop, and run the installer again
     advice of why: You => Install libc6-dev (build-essential)
     advice of why: Failed to|An|Inst => Read the first error in /var/log/nvidia-installer.log and
-    + /var/lib/dkms/nvidia/VERSION/build/make.log: mostly the headers are missing or the driver is older than the kernel
-    advice of why: The kernel module => Sign the module by the installer and enrol the key (sudo mokutil --import), or
-    + switch Secure Boot off; sudo dmesg has the reason
+    + /var/lib/dkms/nvidia/VERSION/build/make.log. Usually the headers are missing, or the driver is older than the
+    + kernel
+    advice of why: The kernel module => Let the installer sign the module and enrol the key (sudo mokutil --import),
+    + or switch Secure Boot off; sudo dmesg shows the reason
     advice of why: nvidia => Run it with sudo
-    advice of why: kernel was => Take a kernel that loads modules
-    advice of why: compiler => Install the compiler that built the kernel (cat /proc/version), and name it: CC=gcc-13
-    advice of why: distri => Go on: it only warns that the distribution has packages of the driver, which fit better
-    advice of tool: . => Install build-essential (the compiler with which the kernel was built) and the kernel's headers
-cause = NVIDIA's installer does not go on[: {why}][: its tool {tool} is missing].
+    advice of why: kernel was => Use a kernel with loadable modules
+    advice of why: compiler => Install the compiler that built the kernel (cat /proc/version), and set CC to it
+    + (CC=gcc-13)
+    advice of why: distri => Continue: this only warns that the distribution has its own driver packages, which fit
+    + better
+    advice of tool: . => Install build-essential (the compiler that built the kernel) and the kernel's headers
+cause = NVIDIA's installer does not continue[: {why}][: its tool {tool} is missing].
 remedy = {advice}.
 
 [driver-branches-mixed]
@@ -304,12 +307,12 @@ pattern =
     + (?P<client>(?P<branch>\d+)\.[\d.]*\d),?\s+(?:but\s+)?(?:NVRM: +)?(?:this )?kernel\s+module\s+has
     +\s+(?:NVRM: +)?(?:the )?version (?P<module>(?!(?P=branch)\.)\d+\.[\d.]*\d)
     Version mismatch:\s+nvidia\.ko ?\((?P<core>[\d.]+)\)\s+nvidia-modeset\.ko ?\((?P<modeset>[\d.]+)\)
-cause = Two releases of the NVIDIA driver are mixed[: the libraries are of {client}, and the loaded kernel module is of
-    {module}][: the kernel module nvidia is of {core}, and nvidia-modeset of {modeset}].
-remedy = Reboot, if the driver was updated since the last start. If they still differ then, two drivers are installed,
-    such as that of NVIDIA's .run installer beside apt's packages: remove one (sudo nvidia-uninstall for the former,
-    apt purge of the nvidia-driver and linux-modules-nvidia packages of the other branch for the latter; keep the
-    kernel's headers), and reboot.
+cause = Two releases of the NVIDIA driver are mixed[: the libraries are version {client}, but the loaded kernel module
+    is {module}][: the kernel module nvidia is version {core}, but nvidia-modeset is {modeset}].
+remedy = If the driver was updated since the last start, reboot. If the versions still differ, two drivers are
+    installed, for example from NVIDIA's .run installer and from apt. Remove one (sudo nvidia-uninstall for the .run
+    driver, apt purge for the nvidia-driver and linux-modules-nvidia packages of the other branch; keep the kernel's
+    headers), and reboot.
 source = NVIDIA/aerial-cuda-accelerated-ran#32
 
 [driver-mismatch-on-disk]
@@ -318,11 +321,11 @@ pattern =
     API mismatch: the client (?:'[^'\n]*' \(pid \d+\)\s+(?:NVRM: +)?)?has the version (?P<client>[\d.]*\d),
     + but\s+(?:NVRM: +)?this kernel module has\s+(?:NVRM: +)?the version
     + (?P<module>[\d.]*\d)\.?\s(?s:.){0,1500}?\nversion: +(?P=module)\s
-cause = The NVIDIA driver's kernel module is {module}, also on disk (modinfo), and its libraries are {client}: the
-    module of the new version was not built or installed, so a reboot does not help.
-remedy = Install the module in the libraries' version: with DKMS (dkms status; sudo dkms install nvidia/{client}, whose
-    make.log tells why it failed), or as the package linux-modules-nvidia for this kernel; then sudo depmod -a, sudo
-    update-initramfs -u, and reboot.
+cause = The NVIDIA driver's kernel module is version {module}, on disk too (modinfo), but its libraries are {client}.
+    The module of the new version was not built or installed, so a reboot does not help.
+remedy = Install the module in the libraries' version, with DKMS (dkms status; sudo dkms install nvidia/{client}, whose
+    make.log says why it failed) or as the package linux-modules-nvidia for this kernel. Then run sudo depmod -a and
+    sudo update-initramfs -u, and reboot.
 source = Frogging-Family/nvidia-all#394
 
 [driver-mismatch]
@@ -341,18 +344,18 @@ pattern =
     +e version (?P<module>[\d.]*\d)
     Driver/library version mismatch
     NVML/RM version mismatch
-cause = The loaded kernel module of the NVIDIA driver[, {module},] is a different version from its libraries[,
-    {client}].
-remedy = Reboot the host; if that does not help, the modules' package (linux-modules-nvidia for this kernel) was not
-    upgraded with the libraries: upgrade it to the same version[; here DKMS builds them ({log_dkms}): sudo apt install
-    --reinstall {log_dkms} and a reboot, after dkms status shows what was built].
+cause = The loaded kernel module of the NVIDIA driver[ ({module})] and its libraries[ ({client})] have different
+    versions.
+remedy = Reboot the host. If that does not help, the modules' package (linux-modules-nvidia for this kernel) was not
+    upgraded with the libraries: upgrade it to the same version[. On this host DKMS builds the modules ({log_dkms}): run
+    dkms status, then sudo apt install --reinstall {log_dkms}, and reboot].
 source = ublue-os/bazzite#2668
 
 [driver-module-proprietary]
 keys = Xid (
 pattern = Xid \([^)\n]+\): 169\b
-cause = The proprietary kernel modules of the driver are loaded (Xid 169), which do not support Blackwell GPUs such as
-    the GB10.
+cause = The driver's proprietary kernel modules are loaded (Xid 169). They do not support Blackwell GPUs such as the
+    GB10.
 remedy = Install the open kernel modules of the same driver branch (nvidia-driver-580-open) and reboot.
 source = Start9Labs/start-technologies#3693
 
@@ -365,18 +368,19 @@ pattern =
     GPU is lost
     fallen off the bus
     Xid \([^)\n]+\): 79\b
-cause = The GPU no longer answers on its bus, so the driver gave it up (Xid 79).
-remedy = Turn the host fully off and on; if it comes back, check temperature, power, slot or cable, and firmware, and
-    ask the vendor.
+cause = The GPU no longer answers on its bus, so the driver gave up on it (Xid 79).
+remedy = Switch the host fully off and on. If it happens again, check temperature, power, slot or cable, and firmware,
+    and ask the vendor.
 source = NVIDIA/NVSentinel#155
 
 [driver-newer-than-firmware]
 keys = secure boot partition timed out
 pattern = (SEC2 secure boot partition timed out)
-cause = The GPU's secure start does not end ({found}): on DGX OS mostly a driver that apt brought is newer than the
-    host's firmware of the last system update goes with, a pair that nvidia-spark-ota-check calls torn.
-remedy = Run the update in DGX Dashboard to its end (again, if it says done), shut down and unplug the power for a
-    minute; or go back to the driver of that update and hold it (apt-mark hold). Later take drivers by the dashboard.
+cause = The GPU's secure start does not complete ({found}). On DGX OS, usually apt installed a driver that is newer than
+    the host's firmware from the last system update; nvidia-spark-ota-check calls that pair torn.
+remedy = Run the update in DGX Dashboard to its end (again, if it says done), then shut down and unplug the power for a
+    minute. Or go back to the driver of that update and hold it (apt-mark hold). Install later drivers through the
+    dashboard.
 source = https://docs.nvidia.com/dgx/dgx-spark/release-notes.html
 
 [gpu-firmware-timeout]
@@ -396,7 +400,7 @@ pattern =
     (GSP RM heartbeat timed out)
     _kgspIsHeartbeatTimedOut: (Heartbeat timed out)
 cause = The GPU's firmware (GSP) stopped answering the driver ({found}).
-remedy = Reboot the host, and use a driver whose release notes name the fix; if it comes back, send the file of
+remedy = Reboot the host, and use a driver whose release notes name the fix. If it happens again, send the output of
     nvidia-bug-report.sh to NVIDIA.
 source = NVIDIA/open-gpu-kernel-modules#446
 
@@ -405,25 +409,25 @@ keys =
     Xid (
 pattern = Xid \([^)\n]+\): (48|63|64|92|94|95|140),
 values =
-    what of found: 48 => it found an error of two bits, which it cannot correct
-    what of found: 63 => a row or page of it is marked to be replaced
-    what of found: 64 => a row or page of it could not be replaced
-    what of found: 92 => it corrected many errors of one bit
+    what of found: 48 => a double-bit error, which cannot be corrected
+    what of found: 63 => a row or page is marked for replacement
+    what of found: 64 => a row or page could not be replaced
+    what of found: 92 => many single-bit errors were corrected
     what of found: 94 => an error was contained in the program that used that memory
-    what of found: 95 => an error was not contained, and other programs may have wrong data
-    what of found: . => it found an error that was not corrected
-    advice of found: 94 => Start the program again, and reset the GPU or reboot when it is free, which replaces the row
+    what of found: 95 => an error was not contained, so other programs may have wrong data
+    what of found: . => an error was not corrected
+    advice of found: 94 => Start the program again. When the GPU is free, reset it or reboot, which replaces the row
     advice of found: 64 => Reset the GPU or reboot, and have the vendor check the hardware
-    advice of found: . => Reset the GPU or reboot, which also replaces rows that are marked
-cause = The GPU's memory has errors (Xid {found}: {what}): a fault of the hardware, not of the program.
-remedy = {advice}; if it comes back, have the hardware replaced.
+    advice of found: . => Reset the GPU or reboot, which also replaces marked rows
+cause = The GPU's memory has errors (Xid {found}: {what}). The hardware is at fault, not the program.
+remedy = {advice}. If it happens again, have the hardware replaced.
 source = https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html
 
 [driver-firmware-missing]
 keys = Direct firmware load for nvidia/
 pattern = Direct firmware load for (nvidia/(?P<version>[\d.]+)/(?!gsp_log)\S+) failed(?: with|,) error (?P<code>-\d+)
 cause = The driver {version} did not find its firmware {found} when it started (error {code}).
-remedy = Install the firmware's package of the same version (of Ubuntu nvidia-firmware-BRANCH-{version}), run sudo
+remedy = Install the firmware package of the same version (on Ubuntu, nvidia-firmware-BRANCH-{version}), run sudo
     update-initramfs -u -k all, and reboot.
 
 [gpu-region-not-resized]
@@ -435,27 +439,26 @@ pattern =
     NVRM: (?P<why>FATAL: Failed to re-allocate BAR\d|No address space to allocate resized BAR\d|BAR resize resource not
     + supported|BAR resizing failed with error \W?-?\d+)
 values =
-    effect of why: FATAL => and lost the one that it had, so that the driver does not take the GPU
-    effect of why: . => and the GPU goes on with the small window, which by itself stops nothing
+    effect of why: FATAL => and lost the current window, so the driver does not use the GPU
+    effect of why: . => and the GPU continues with the small window, which is no failure in itself
 cause = The driver could not enlarge the GPU's window on the PCIe bus ({why}), {effect}.
-remedy = Switch on Above 4G Decoding and Resizable BAR in the firmware's setup and update it, or boot with
-    pci=realloc; NVreg_EnableResizableBar=0 (options nvidia in /etc/modprobe.d) leaves the window as the firmware made
-    it.
+remedy = Switch on Above 4G Decoding and Resizable BAR in the firmware's setup and update the firmware, or boot with
+    pci=realloc. NVreg_EnableResizableBar=0 (options nvidia in /etc/modprobe.d) keeps the firmware's window.
 
 [gpu-region-invalid]
 keys = region assigned to your NVIDIA device is invalid
 pattern = region assigned to your NVIDIA device is invalid:?(?:\s+NVRM: (?P<region>BAR\d is \w+ @ \w+))?
-cause = The firmware gave the GPU no room for its memory on the bus[ ({region})].
-remedy = Switch on Above 4G Decoding and resizable BAR in the firmware's setup, bring that up to date, or add
-    pci=realloc to the kernel's command line.
+cause = The firmware reserved no room for the GPU's memory on the bus[ ({region})].
+remedy = Switch on Above 4G Decoding and Resizable BAR in the firmware's setup, update the firmware, or add pci=realloc
+    to the kernel's command line.
 
 [uvm-module-not-loaded]
 keys = Could not load UVM kernel module
 pattern = (Could not load UVM kernel module)
 uncertain = yes
-cause = The kernel module nvidia-uvm, which CUDA needs, could not be loaded ({found}): mostly the driver was updated, or
-    the running kernel has no module of it.
-remedy = Run sudo modprobe nvidia_uvm, which says why; reboot after an update of the driver, and install
+cause = The kernel module nvidia-uvm, which CUDA needs, could not be loaded ({found}). Usually the driver was updated,
+    or is not installed for the running kernel.
+remedy = Run sudo modprobe nvidia_uvm, which says why. Reboot after an update of the driver, or install
     linux-modules-nvidia for this kernel (uname -r).
 source = NVIDIA/nvidia-docker#1223
 
@@ -470,22 +473,22 @@ pattern =
     NVRM: The (NVIDIA probe routine was not called for \d+ device)
     NVRM: (No NVIDIA GPU found)
     NVRM: (None of the NVIDIA devices were (?:probed|initialized))
-cause = The NVIDIA driver was loaded, and no GPU was left for it ({found}): another driver (nouveau, nova, vfio-pci)
-    holds the device, or this driver does not support it.
-remedy = lspci -nnk -d 10de: shows which driver holds the GPU: block that one (blacklist nouveau in /etc/modprobe.d,
-    then sudo update-initramfs -u), or release it from vfio-pci, and reboot; if none holds it, take the open kernel
-    modules (-open) of a branch that knows this GPU.
+cause = The NVIDIA driver was loaded but got no GPU ({found}): another driver (nouveau, nova, vfio-pci) holds the
+    device, or this driver does not support it.
+remedy = Run lspci -nnk -d 10de: to see which driver holds the GPU. Block that driver (blacklist nouveau in
+    /etc/modprobe.d, then sudo update-initramfs -u), or release the GPU from vfio-pci, and reboot. If none holds it,
+    install the open kernel modules (-open) of a branch that supports this GPU.
 source = mattshma/bigdata#133
 
 [gpu-firmware-left]
 keys = WPR2 already up
 pattern = unexpected (WPR2 already up)
 uncertain = yes
-cause = The GPU's firmware (GSP) is still up from an earlier start ({found}), so that the driver cannot start it: the
-    GPU is left in a bad state.
-remedy = Shut the host down, unplug its power for some minutes (a restart may keep that state), and start it again; if
-    it comes back, look for the first failure (Xid, NVRM) in the kernel's log before it, use another driver release and
-    newer firmware, and ask the vendor.
+cause = The GPU's firmware (GSP) still runs from an earlier start ({found}), so the driver cannot start it. The GPU is
+    in a bad state.
+remedy = Shut the host down, unplug its power for some minutes (a restart may keep that state), and start it again. If
+    it happens again, look for an earlier failure (Xid, NVRM) in the kernel's log, use another driver release and newer
+    firmware, and ask the vendor.
 source = NVIDIA/open-gpu-kernel-modules#1230
 
 [driver-gpu-unsupported]
@@ -498,9 +501,8 @@ pattern =
     (only ready for use on Data Center GPUs)
     (requires use of the NVIDIA open kernel modules)
     NVRM: installed in this system is not supported by the[^\n]*\n[^\n]*NVIDIA (?P<version>[\d.]+) driver release
-cause = The NVIDIA driver that was loaded does not drive this GPU: it is the proprietary one, or older than the GPU[
-    ({version})].
-remedy = Install the open kernel modules of a branch that has the GB10 (nvidia-driver-580-open or newer), as DGX OS
+cause = The loaded NVIDIA driver does not support this GPU: it is proprietary, or older than the GPU[ ({version})].
+remedy = Install the open kernel modules of a branch that supports the GB10 (nvidia-driver-580-open or newer), as DGX OS
     does, and reboot.
 source = Start9Labs/start-technologies#3693
 
@@ -509,10 +511,10 @@ keys = RmInitAdapter failed
 pattern = RmInitAdapter failed! \(([^)\n]+)\)
 uncertain = yes
 cause = The NVIDIA driver is loaded but could not initialise the GPU ({found}).
-remedy = A Blackwell GPU needs the open kernel modules of 570 or newer (packages that end in -open), and a card in a PC
-    needs Above 4G Decoding and Resizable BAR in its firmware's settings. If these are right, shut the host down,
-    unplug its power for some minutes (a restart keeps the state of the firmware), and start it again; then boot the
-    former kernel, and ask the vendor with these numbers.
+remedy = A Blackwell GPU needs the open kernel modules of 570 or newer (packages whose names end in -open), and a card
+    in a PC needs Above 4G Decoding and Resizable BAR in its firmware's settings. If these are right, shut the host
+    down, unplug its power for some minutes (a restart keeps the state of the firmware), and start it again. If that
+    does not help, boot the previous kernel, and send these numbers to the vendor.
 source = NVIDIA/gpu-operator#649
 
 [driver-fallback]
@@ -520,9 +522,9 @@ keys = Falling back to
 pattern = NVIDIA kernel module (?P<what>not found|missing)\. Falling back to [Nn]ouveau
 cause = Fedora started without NVIDIA's kernel module ({what}): none was built for the running kernel, or Secure Boot
     refused it.
-remedy = Look at mokutil --sb-state and at the logs below /var/cache/akmods/nvidia; build it with sudo akmods --force,
-    with Secure Boot enrol the key first (sudo kmodgenca -a; sudo mokutil --import
-    /etc/pki/akmods/certs/public_key.der), and reboot.
+remedy = Check mokutil --sb-state and the logs below /var/cache/akmods/nvidia. With Secure Boot, enrol the key first
+    (sudo kmodgenca -a; sudo mokutil --import /etc/pki/akmods/certs/public_key.der). Build the module with sudo akmods
+    --force, and reboot.
 source = gridhead/nvidia-auto-installer-for-fedora-linux#107
 
 [driver-other-module]
@@ -532,8 +534,8 @@ keys =
 pattern =
     obtained ownership of the NVIDIA device
     Nouveau kernel driver is currently in use
-cause = Another kernel driver, such as nouveau, has taken the GPU before NVIDIA's.
-remedy = Keep the other driver from loading (a blacklist of nouveau, update-initramfs -u) and reboot.
+cause = Another kernel driver, such as nouveau, took the GPU before NVIDIA's.
+remedy = Keep the other driver from loading (blacklist nouveau, then update-initramfs -u) and reboot.
 source = mattshma/bigdata#133
 
 [gpu-mailbox-silent]
@@ -544,20 +546,20 @@ when =
     gpu-none-listed
     gpu-lost
     gpu-not-initialised
-cause = The GPU's port {device} did not answer its mailbox (DOE) at the start, and the driver found no GPU; a report
-    ties that to an earlier crash of the kernel, after which the firmware stays in that state.
-remedy = Shut the host down, unplug its power for a minute (a restart may not reset it) and start it; if it comes back,
-    boot another kernel (6.17.0-1008-nvidia is reported to crash so), update the firmware by the vendor's way, and ask
-    the vendor.
+cause = The GPU's port {device} did not answer through its mailbox (DOE) at boot, and the driver detected no GPU.
+    According to a report, the firmware gets into that state when the kernel crashes, and stays in it.
+remedy = Shut the host down, unplug its power for a minute (a restart may not reset it) and start it. If it happens
+    again, boot another kernel (6.17.0-1008-nvidia is reported to crash like this), update the firmware with the
+    vendor's tool, and ask the vendor.
 source = https://forums.developer.nvidia.com/t/366026
 
 [driver-no-module]
 keys = Module nvidia
 pattern = Module nvidia(?:[-_](?!peermem|fs\b)\w+)? not found(?: in directory /lib/modules/(?P<kernel>\S+)|\.?$)
-cause = There is no nvidia module for the running kernel[ {kernel}]: the modules were built for another one[, or not at
-    all, since the package {log_metapackage} brings no driver].
-remedy = Install the modules for this kernel (linux-modules-nvidia of the branch, or DKMS with linux-headers of it)[, or
-    nvidia-open in the place of {log_metapackage}], or boot the kernel that has them.
+cause = There is no nvidia module for the running kernel[ {kernel}]: the modules were built for another kernel[, or not
+    at all, because the package {log_metapackage} contains no driver].
+remedy = Install the modules for this kernel (linux-modules-nvidia of the branch, or DKMS with its linux-headers)[, or
+    nvidia-open instead of {log_metapackage}], or boot the kernel that has them.
 source =
     NVIDIA/nvidia-docker#365
     cupy/cupy#10295
@@ -572,9 +574,9 @@ pattern =
     NVRM: (No NVIDIA GPU found)
     could not insert 'nvidia': (No such device)
 uncertain = yes
-cause = The driver runs and lists no GPU ({found}): it could not start it, or has lost it.
-remedy = Look for NVRM, RmInitAdapter and Xid in the kernel's log (journalctl -k), which say why; turn the power fully
-    off and on, and compare driver and firmware.
+cause = The driver runs but lists no GPU ({found}): it could not start the GPU, or lost it.
+remedy = Look for NVRM, RmInitAdapter and Xid in the kernel's log (journalctl -k), which say why. Switch the power fully
+    off and on, and check that driver and firmware fit together.
 
 [driver-not-loaded]
 keys =
@@ -591,11 +593,11 @@ pattern =
     (Failed to query NVIDIA devices)
     NVMLError_DriverNotLoaded: (Driver Not Loaded)
 uncertain = yes
-cause = The kernel module of the NVIDIA driver is not loaded on this host ({found}): mostly there is none for the
-    running kernel, or Secure Boot refuses it[; this kernel takes only signed modules ({log_signatures})].
-remedy = Make nvidia-smi work first: see in `dkms status` and in the kernel's log (NVRM, Key was rejected) why. Of a
-    module that DKMS signed, enrol the key (sudo mokutil --import /var/lib/shim-signed/mok/MOK.der, and a reboot); one
-    that is missing for `uname -r`, install (linux-modules-nvidia, or headers for DKMS), or boot the former kernel.
+cause = The kernel module of the NVIDIA driver is not loaded on this host ({found}). Usually there is none for the
+    running kernel, or Secure Boot rejects it[; this kernel accepts only signed modules ({log_signatures})].
+remedy = Make nvidia-smi work first: `dkms status` and the kernel's log (NVRM, Key was rejected) show what is wrong. If
+    DKMS signed the module, enrol its key (sudo mokutil --import /var/lib/shim-signed/mok/MOK.der, and reboot). If there
+    is no module for `uname -r`, install one (linux-modules-nvidia, or headers for DKMS) or boot the previous kernel.
 source = M-Bab/linux-kernel-amdgpu-binaries#101
 
 [pcie-fault]
@@ -605,20 +607,20 @@ keys =
 pattern =
     ([\w:.]+): PCIe Bus Error: severity=Uncorrect\w+ \((?P<kind2>[\w-]+)\)
     AER: Uncorrectable \((?P<kind1>[\w-]+)\) error message received from (?P<device>\S+)
-cause = The PCIe device[ {device}] reported an uncorrectable error ({kind}), as of a ConnectX-7 that stopped: the host
-    is at fault, not the program.
-remedy = Power the host off and on, seat the cable anew, and compare the firmware with the vendor's; what hangs or fails
-    afterwards (a soft lockup, RDMA) follows from it.
+cause = The PCIe device[ {device}] reported an uncorrectable error ({kind}), for example a ConnectX-7 that stopped. The
+    host is at fault, not the program.
+remedy = Switch the host's power off and on, reconnect the cable, and compare the firmware with the vendor's latest.
+    Later hangs and failures (a soft lockup, RDMA) are consequences.
 source = MiaAI-Lab/DeepSeek-v4-Flash-DSpark-2x-DGX-Spark#146
 
 [kernel-interrupt-unhandled]
 keys = nobody cared
 pattern = irq (?P<number>\d+): nobody cared
-cause = The kernel switched interrupt {number} off, since no driver handled it: the devices on it work no longer, or
-    slowly.
-remedy = See which they are (grep ' {number}:' /proc/interrupts), read their drivers' messages before that line (a
-    GPU's NVRM lines; an Xid), reboot, and use another release of that driver or kernel; the option irqpoll only hides
-    it.
+cause = The kernel switched interrupt {number} off because no driver handled it. The devices on it no longer work, or
+    are slow.
+remedy = Look up the devices (grep ' {number}:' /proc/interrupts), read their drivers' messages above that line (a GPU's
+    NVRM lines; an Xid), reboot, and use another release of that driver or kernel. The option irqpoll only hides the
+    fault.
 source = CachyOS/linux-cachyos#1019
 
 [kernel-oops]
@@ -638,9 +640,8 @@ pattern =
     ^(general protection fault, prob|Synchronous External Abort)
     Unable to handle kernel (NULL pointer dereference|paging request)
 unless = Unable to mount root fs
-cause = The kernel itself failed ({found}[ in {where}]); the program that ran is not at fault.
-remedy = Reboot, and use a kernel or driver release in which it is mended; keep these lines for the report to its
-    vendor.
+cause = The kernel itself failed ({found}[ in {where}]). The running program is not at fault.
+remedy = Reboot, and use a kernel or driver release with a fix; report these lines to its vendor.
 source = NVIDIA/aerial-cuda-accelerated-ran#18
 
 [driver-installer-module]
@@ -652,17 +653,18 @@ pattern =
     + (?P<why>[^\n]+))?
     The (?P<module2>nvidia[\w-]*) kernel module was not created
 values =
-    advice of why: .*busy => The modules of the driver before it are still in use: stop the display manager (sudo
-    + systemctl isolate multi-user.target) and what uses the GPU, unload them (sudo modprobe -r nvidia_drm
-    + nvidia_modeset nvidia_uvm nvidia), or reboot, and run it again
+    advice of why: .*busy => The previous driver's modules are still in use: stop the display manager (sudo systemctl
+    + isolate multi-user.target) and all programs on the GPU, unload the modules (sudo modprobe -r nvidia_drm
+    + nvidia_modeset nvidia_uvm nvidia) or reboot, and run the installer again
     advice of why: .*[Kk]ey => Enrol the key for Secure Boot (sudo mokutil --import) and reboot, or turn Secure Boot off
-    advice of why: .*(?:No such device|[Ii]nvalid) => Take the open modules (-M open), which Blackwell needs, for this
-    + kernel
-    advice of why: (?:)|. => Read the first error of /var/log/nvidia-installer.log: Key was rejected means Secure
-    + Boot, an error of the compiler a driver that is older than this kernel, an unsupported GPU the wrong flavour
-    + (Blackwell needs the open modules: -M open)
+    advice of why: .*(?:No such device|[Ii]nvalid) => Install the open modules (-M open), which Blackwell needs, for
+    + this kernel
+    advice of why: (?:)|. => Read the first error in /var/log/nvidia-installer.log. Key was rejected means Secure
+    + Boot, a compiler error a driver older than this kernel, and an unsupported GPU the wrong flavour (Blackwell needs
+    + the open modules: -M open)
 cause = NVIDIA's installer could not build or load {module} for the running kernel[: {why}].
-remedy = {advice}; better use the packages of the distribution (nvidia-driver-580-open), which fit its kernels.
+remedy = {advice}. The distribution's packages (nvidia-driver-580-open) are the better choice, because they fit its
+    kernels.
 source = NVIDIA/gpu-driver-container#44
 
 [module-needs-open-driver]
@@ -670,10 +672,10 @@ keys = module using GPL-only symbols
 pattern =
     (?P<module>[\w-]+): module using GPL-only symbols uses symbols? (?P<symbol>\w+) from proprietary module (?P<owne
     +r>\w+)
-cause = The kernel does not let {module} use {symbol}, since {module} also uses symbols for free (GPL) modules alone and
-    {owner} is proprietary.
-remedy = Install the open kernel modules of the driver in the place of the proprietary ones (nvidia-driver-580-open),
-    reboot, and build {module} anew against them (sudo dkms autoinstall, or its package again).
+cause = The kernel does not let {module} use {symbol}, because {module} also uses symbols that are reserved for free
+    (GPL) modules, and {owner} is proprietary.
+remedy = Install the driver's open kernel modules instead of the proprietary ones (nvidia-driver-580-open), reboot, and
+    rebuild {module} against them (sudo dkms autoinstall, or reinstall its package).
 source = NVIDIA/gds-nvidia-fs#48
 
 [module-symbols-differ]
@@ -681,13 +683,11 @@ keys = disagrees about version of symbol
 pattern = (?P<module>[\w-]+): disagrees about version of symbol (?P<symbol>\w+)
 values =
     owner of symbol: nvidia|nv[A-Z_] => the NVIDIA driver
-    owner of symbol: (?:ib|rdma|mlx\d?|uverbs)_ => the kernel's RDMA or that of OFED
-    owner of symbol: . => the kernel, or of a module that is loaded before it
-cause = The kernel module {module} was built against another version of {owner} than the loaded one, which has another
-    {symbol}.
-remedy = Build {module} anew for what runs now (sudo dkms autoinstall, or its package again, with the headers of the
-    kernel, and after a change of the driver or of OFED too), and load it; of nv_peer_mem take the driver's own
-    nvidia-peermem.
+    owner of symbol: (?:ib|rdma|mlx\d?|uverbs)_ => the kernel's or OFED's RDMA
+    owner of symbol: . => the kernel or a module loaded earlier
+cause = The kernel module {module} was built against another version of {owner} than the running one: {symbol} differs.
+remedy = Rebuild {module} (sudo dkms autoinstall, or reinstall its package) with the kernel's headers, also after each
+    change of the driver or of OFED, and load it. Instead of nv_peer_mem, use the driver's own nvidia-peermem.
 source = Mellanox/nv_peer_memory#8
 
 [module-symbol-missing]
@@ -697,19 +697,19 @@ pattern =
     +ht_)\w*)
     + \(err (?:-2|0)\)
 values =
-    owner of symbol: _*acpi_video => the kernel's module video (displays of ACPI)
+    owner of symbol: _*acpi_video => the kernel's module video (ACPI displays)
     owner of symbol: _*nvKms => nvidia_modeset
     owner of symbol: _*(?:nv|rm_) => the driver's module nvidia
     owner of symbol: _*drm_ => the kernel's modules drm and drm_kms_helper
     owner of symbol: _*backlight_ => the kernel's module backlight
     owner of symbol: . => the modules ib_core and rdma_cm
-    advice of symbol: _*(?:nv|rm_) => Load that one first (sudo modprobe, which says why it fails); if it is loaded,
-    + it is of another version than this module: install both in one version for this kernel
-    advice of symbol: _*acpi_video => Load it (sudo modprobe video); a kernel without it needs its further modules
+    advice of symbol: _*(?:nv|rm_) => Load that module first (sudo modprobe, which says why it fails). If it is
+    + loaded, its version differs from this module's: install both in one version for this kernel
+    advice of symbol: _*acpi_video => Load it (sudo modprobe video). A kernel without it needs its extra modules
     + (linux-modules-extra-$(uname -r) on Ubuntu), or must be built with ACPI_VIDEO
-    advice of symbol: . => Load them first (sudo modprobe); a kernel without them needs its further modules
+    advice of symbol: . => Load them first (sudo modprobe). A kernel without them needs its extra modules
     + (linux-modules-extra-$(uname -r) on Ubuntu)
-cause = The kernel module {module} needs {symbol}, which nothing that is loaded provides: it belongs to {owner}.
+cause = The kernel module {module} needs {symbol} of {owner}, which no loaded module provides.
 remedy = {advice}.
 source = siderolabs/talos#12108
 
@@ -721,8 +721,8 @@ keys =
 pattern =
     (?P<module1>[\w-]+): version magic '(?P<built>[^\s']+)[^'\n]*' should be '(?P<kernel>[^\s']+)
     could not insert (?:module )?'?(?P<module2>[\w./-]+?)'?: (?P<why>Invalid module format|Exec format error)
-cause = The kernel module {module} was built for another kernel or driver than what runs[: for {built}, not {kernel}][
-    ({why})].
+cause = The kernel module {module} was built for another kernel or driver than the running one[: for {built}, not
+    {kernel}][ ({why})].
 remedy = Boot the kernel that it was built for, or install the modules for the running one (linux-modules-nvidia, or
     DKMS with its headers), all of one driver version.
 
@@ -733,12 +733,12 @@ pattern =
     could not insert (?:module )?'?(?P<module2>[\w./-]+?)'?: (?P<why2>Unknown symbol in module)
 uncertain = yes
 values =
-    reason of why: .*-22 => it was built against another version of what has that symbol, or its licence does not let it
-    + use it
-    reason of why: . => a module that it needs is not loaded, is not there for this kernel, or is of another version
-cause = The kernel does not load the module {module} ({why}): {reason}.
-remedy = Read the kernel's log from the first line with that module's name (sudo dmesg | grep {module}), load it with
-    modprobe, which loads what it needs first, and install all modules for the running kernel in one version
+    reason of why: .*-22 => it was built against another version of the symbol's module, or its licence forbids the
+    + use
+    reason of why: . => a module that it needs is not loaded, does not exist for this kernel, or has another version
+cause = The kernel cannot load the module {module} ({why}): {reason}.
+remedy = Read the kernel's log from the first line with the module's name (sudo dmesg | grep {module}). Load it with
+    modprobe, which first loads the modules that it needs, and install all modules for the running kernel in one version
     (linux-modules-nvidia and linux-modules-extra, or DKMS with its headers).
 
 [peer-memory-not-supported]
@@ -748,26 +748,25 @@ keys =
 pattern =
     could not insert '(nvidia_peermem)': (?P<why>[\w ]+)
     Module (nvidia[-_]peermem) (?P<why2>not found)
-cause = {found} cannot be loaded ({why}): it is for GPUDirect RDMA, which NVIDIA does not support on a DGX Spark.
-remedy = Leave it out (take it off /etc/modules-load.d): NCCL uses RDMA between Sparks without it. On a host with a GPU
-    that supports it, read the kernel's reason (sudo dmesg | grep peermem).
+cause = {found} cannot be loaded ({why}). It is for GPUDirect RDMA, which NVIDIA does not support on a DGX Spark.
+remedy = Remove it from /etc/modules-load.d: NCCL uses RDMA between Sparks without it. On a host with a GPU that
+    supports it, read the kernel's reason (sudo dmesg | grep peermem).
 source = https://docs.nvidia.com/dgx/dgx-spark-porting-guide/porting/cuda.html
 
 [peer-memory-without-driver]
 keys = Cannot locate nvidia modules
 pattern = (Cannot locate nvidia modules)
-cause = The build of nv_peer_mem found no modules of the NVIDIA driver for the kernel that it builds for.
+cause = nv_peer_mem cannot be built: there are no modules of the NVIDIA driver for its kernel.
 remedy = Install the driver's modules for that kernel first (modinfo -k KERNEL nvidia shows them), or remove
-    nv_peer_mem: today's driver brings nvidia-peermem in its place, and on a DGX Spark NVIDIA supports
-    neither.
+    nv_peer_mem. Today's drivers include nvidia-peermem instead, and NVIDIA supports neither on a DGX Spark.
 source = Mellanox/nv_peer_memory#85
 
 [kernel-module-missing]
 keys = modprobe: FATAL: Module
 pattern = Module (?P<module>(?!nvidia)[\w-]+) not found in directory /lib/modules/(?P<kernel>\S+)
 cause = The running kernel {kernel} has no module {module}.
-remedy = Install its further modules (linux-modules-extra-{kernel}, where Ubuntu has it), or reboot if the kernel was
-    upgraded since the start; a container cannot load modules.
+remedy = Install its extra modules (linux-modules-extra-{kernel}, if Ubuntu has it), or reboot if the kernel was
+    upgraded since the last start. A container cannot load modules.
 
 [gpu-counters-not-permitted]
 keys =
@@ -776,9 +775,9 @@ keys =
 pattern =
     (perf_event_paranoid) is
     (ERR_NVGPUCTRPERM)
-cause = The driver or the kernel lets only root read performance counters ({found}).
+cause = The driver or the kernel allows only root to read performance counters ({found}).
 remedy = Run the profiler with sudo (a container with --cap-add SYS_ADMIN), or set options nvidia
-    NVreg_RestrictProfilingToAdminUsers=0 in /etc/modprobe.d and reboot; for the processor's sudo sysctl
+    NVreg_RestrictProfilingToAdminUsers=0 in /etc/modprobe.d and reboot. For the processor's counters, run sudo sysctl
     kernel.perf_event_paranoid=2.
 
 [dcgm-refused]
@@ -798,11 +797,11 @@ pattern =
     (?P<why3>serviced by a module of DCGM that is not currently loaded|Profiling is not supported for this
     + group|third-party Profiling module returned an \w+ error)
 values =
-    advice of why: .*(?:[Pp]rofil|module|Feature) => Leave the profiling metrics (DCGM_FI_PROF_*) out of its list,
-    + since this GPU (as a GB10) or this DCGM does not offer them, or another profiler or host engine holds them; take
-    + DCGM in the version that the exporter was made for
+    advice of why: .*(?:[Pp]rofil|module|Feature) => Remove the profiling metrics (DCGM_FI_PROF_*) from the exporter's
+    + list: this GPU (such as a GB10) or this DCGM does not offer them, or another profiler or host engine holds them.
+    + Use the DCGM version that the exporter was made for
     advice of why: . => Make nvidia-smi work where it runs (in a container or pod with the GPU's runtime: --gpus all,
-    + runtimeClassName nvidia), stop another nv-hostengine on port 5555, and take a DCGM that knows this GPU
+    + runtimeClassName nvidia), stop another nv-hostengine on port 5555, and use a DCGM that supports this GPU
 uncertain = yes
 cause = DCGM, which measures GPUs, did not start: {why}.
 remedy = {advice}.
@@ -812,8 +811,8 @@ source = NVIDIA/dcgm-exporter#330
 keys =
     Unable to connect to host engine
 pattern = (Unable to connect to host engine)
-cause = dcgmi has nobody to ask ({found}): DCGM's service does not run.
-remedy = Start it (sudo systemctl start nvidia-dcgm), or give dcgmi the host of nv-hostengine (--host).
+cause = dcgmi reaches no DCGM service ({found}), because it does not run.
+remedy = Start it (sudo systemctl start nvidia-dcgm), or pass the host of nv-hostengine to dcgmi (--host).
 
 [driver-in-use]
 keys =
@@ -827,9 +826,9 @@ pattern =
     Module (nvidia\w*) is in use
     (reset this GPU) because it's being used by some other process
     kernel module '(nvidia[\w-]*)' appears to already be loaded
-cause = Programs use the GPU, so that this cannot be done now: {found}.
-remedy = End what uses it (sudo fuser -v /dev/nvidia*; nvidia-smi; the desktop, nvidia-persistenced and containers
-    count), or reboot.
+cause = This cannot be done while programs use the GPU: {found}.
+remedy = Stop the programs that use it (sudo fuser -v /dev/nvidia*; nvidia-smi; also the desktop, nvidia-persistenced
+    and containers), or reboot.
 
 [module-not-inserted]
 keys =
@@ -849,26 +848,27 @@ pattern =
     failed to (?P<why4>validate) module \[(?P<module4>[\w-]+)\] BTF
     module (?P<module5>[\w-]+): \S+ (?P<why5>section size must match)
 values =
-    reason of why: Invalid => it refused its options or this machine; the kernel's log has the reason
-    reason of why: Operation => the command does not run as root, runs in a container, or Secure Boot locks the kernel
+    reason of why: Invalid => it rejects its options or this machine; the kernel's log says why
+    reason of why: Operation => the command must run as root, outside containers, and Secure Boot may have locked the
+    + kernel
     reason of why: Cannot => the kernel ran out of memory
-    reason of why: File => it, or another module of that name, is loaded
+    reason of why: File => it or another module with its name is already loaded
     reason of why: No such device => it did not detect a device that it supports
     reason of why: Device => another driver holds the device
     reason of why: find|could => no module of that name is installed for the running kernel
-    reason of why: validate|section => it was built for another kernel, although the version number is the same
+    reason of why: validate|section => it was built for another kernel with the same version number
     reason of why: . => its start failed
-    advice of why: Invalid|No such device|Bad|Num => Read what it wrote (sudo dmesg | tail -30), and correct its
-    + options in /etc/modprobe.d (sudo update-initramfs -u after that)
-    advice of why: Operation => Use sudo on the host itself; with Secure Boot the module must be signed by an
+    advice of why: Invalid|No such device|Bad|Num => Read its messages (sudo dmesg | tail -30), correct its options in
+    + /etc/modprobe.d, and run sudo update-initramfs -u
+    advice of why: Operation => Use sudo on the host itself. With Secure Boot, the module must be signed with an
     + enrolled key (mokutil --sb-state)
     advice of why: Cannot => Free memory, and try again
-    advice of why: File => Unload the old one first (sudo modprobe -r NAME), or reboot
-    advice of why: Device => Look up which driver holds it (lspci -nnk), and unload or block that driver (nouveau)
+    advice of why: File => Unload the old module first (sudo modprobe -r NAME), or reboot
+    advice of why: Device => Unload or block the driver that holds it (lspci -nnk; often nouveau)
     advice of why: find|could => Install it for uname -r (linux-modules-extra, linux-modules-nvidia of the branch,
     + or its DKMS package), or remove its name from /etc/modules-load.d and /etc/modprobe.d
-    advice of why: validate|section => Build it again with the headers of exactly this kernel (sudo dkms install
-    + --force NAME/VERSION), and reboot into the installed kernel
+    advice of why: validate|section => Rebuild it with the headers of exactly this kernel (sudo dkms install --force
+    + NAME/VERSION), and reboot into the installed kernel
     advice of why: . => Read the kernel's log (sudo dmesg | tail -30)
 cause = The kernel module {module} could not be loaded: {reason}.
 remedy = {advice}.
@@ -890,18 +890,17 @@ pattern =
     + /var/run/nvidia-persistenced|load symbol \w+ from libnvidia-cfg\.so\.1)|Unable to access
     + /var/run/nvidia-persistenced)
 values =
-    advice of why: Unable to find|device => See what the driver says (nvidia-smi; sudo dmesg | grep -i nvrm): no
-    + module for this kernel, a GPU that the driver could not start, or one that another driver (vfio-pci, nouveau)
-    + has; when that is mended, sudo systemctl restart nvidia-persistenced
+    advice of why: Unable to find|device => Read the driver's messages (nvidia-smi; sudo dmesg | grep -i nvrm): there
+    + is no module for this kernel, the GPU did not start, or another driver (vfio-pci, nouveau) holds it. After the
+    + repair, run sudo systemctl restart nvidia-persistenced
     advice of why: Failed to (?:reg|start|create) => Another nvidia-persistenced runs (pgrep -a nvidia-persist), or
-    + rpcbind or its socket is in the way: stop that one and start the service again
-    advice of why: nvidia => Read its lines in the system's log (journalctl -b -t nvidia-persistenced), which have
-    + the reason
+    + rpcbind or its socket is in the way. Stop it, and start the service again
+    advice of why: nvidia => Read its lines in the system's log (journalctl -b -t nvidia-persistenced), which say why
     advice of why: Failed to lock => It runs already: systemctl status nvidia-persistenced
-    advice of why: Failed to load => Its library is of another version of the driver: install nvidia-compute-utils
-    + and libnvidia-cfg1 in the driver's version
-    advice of why: . => Start it by its service, as root (sudo systemctl start nvidia-persistenced), which gives it
-    + its account and directory
+    advice of why: Failed to load => Its library belongs to another version of the driver: install
+    + nvidia-compute-utils and libnvidia-cfg1 in the driver's version
+    advice of why: . => Start its service as root (sudo systemctl start nvidia-persistenced), which sets its account
+    + and directory
 uncertain = yes
 cause = NVIDIA's persistence daemon failed: {why}.
 remedy = {advice}.
@@ -917,24 +916,24 @@ pattern =
 values =
     what of number: (61|62)$ => a controller of the GPU stopped
     what of number: 38$ => the driver's firmware failed
-    what of number: 110$ => the GPU refused what it was sent (a security fault)
+    what of number: 110$ => the GPU rejected a command (a security fault)
     what of number: 74$ => a link between GPUs (NVLink) had an error
-    what of number: 109$ => the change from one program to another took too long
+    what of number: 109$ => switching between programs took too long
     what of number: (8|46|158|167)$ => the GPU did not answer in time
     what of number: (44|56|57|68)$ => an engine of the GPU (graphics, display or video) failed
     what of number: (137|14[4-9]|150|155)$ => a link between GPUs (NVLink) had an error
     what of number: 121$ => the link between processor and GPU had errors
-    what of number: (15[67]|16[018]|17[12])$ => a part of the GPU's memory has errors and is taken out of use
-    what of number: . => what it means stands in NVIDIA's catalogue
-    advice of number: (8|38|44|46|56|57|61|62|68|109|110|121|158|167)$ => Reset the GPU or reboot, and use a newer
-    + driver if it comes back
-    advice of number: (15[67]|16[018]|17[12])$ => Reset the GPU or reboot, and have the hardware checked if it comes
-    + back
-    advice of number: (74|137|14[4-9]|150|155)$ => Reset the GPUs together or reboot, read nvidia-smi nvlink -e and the
-    + fabric manager's log for the link, and have the hardware checked if it comes back
-    advice of number: . => Look the number up in NVIDIA's catalogue of Xids, which says what to do at once and later
+    what of number: (15[67]|16[018]|17[12])$ => part of the GPU's memory has errors and is retired
+    what of number: . => NVIDIA's catalogue says what it means
+    advice of number: (8|38|44|46|56|57|61|62|68|109|110|121|158|167)$ => Reset the GPU or reboot. If it happens
+    + again, use a newer driver
+    advice of number: (15[67]|16[018]|17[12])$ => Reset the GPU or reboot. If it happens again, have the hardware
+    + checked
+    advice of number: (74|137|14[4-9]|150|155)$ => Reset the GPUs together or reboot, and look up the link in
+    + nvidia-smi nvlink -e and the fabric manager's log. If it happens again, have the hardware checked
+    advice of number: . => Look the number up in NVIDIA's catalogue of Xids, which says what to do
 uncertain = yes
-cause = The driver reports Xid {number}[ of the program {program}]: {what}[ ({words})].
+cause = The driver reports Xid {number}[ for the program {program}]: {what}[ ({words})].
 remedy = {advice}.
 source = https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html
 
@@ -945,14 +944,14 @@ keys =
 pattern =
     (no screens found)
     (Failed to initialize the NVIDIA graphics device)
-cause = The X server found no display that it can use ({found}).
-remedy = See that nvidia-smi works and read the NVRM lines (journalctl -k); remove an old /etc/X11/xorg.conf that names
-    another driver or BusID, set options nvidia-drm modeset=1, and connect a screen before the start.
+cause = The X server found no usable display ({found}).
+remedy = Check that nvidia-smi works, and read the NVRM lines (journalctl -k). Remove an old /etc/X11/xorg.conf that
+    names another driver or BusID, set options nvidia-drm modeset=1, and connect a screen before you start it.
 
 [driver-suspend]
 keys = without driver procfs suspend interface
 pattern = (System Power Management attempted without driver procfs suspend interface)
-cause = The host was to sleep without the driver's services for that ({found}), and did not.
+cause = The host did not suspend, because the driver's services for that are off ({found}).
 remedy = Switch them on (sudo systemctl enable nvidia-suspend nvidia-resume nvidia-hibernate), or keep a server from
     sleeping (sudo systemctl mask sleep.target suspend.target).
 
@@ -967,7 +966,7 @@ pattern =
     (SBIOS support not found for NVPCF|Client \(presumably SBIOS\) [^\n]+|Failed to initialize Dynamic Boost)
     (Allocate client failed 89|Failed to initialize RM Client)
 cause = nvidia-powerd (Dynamic Boost), which only some notebooks can use, does not start here ({found}).
-remedy = Disable it: sudo systemctl disable --now nvidia-powerd; nothing else needs it.
+remedy = Run sudo systemctl disable --now nvidia-powerd; nothing else needs it.
 source = https://download.nvidia.com/XFree86/Linux-x86_64/580.95.05/README/dynamicboost.html
 
 [nvidia-tool-refused]
@@ -998,21 +997,23 @@ pattern =
     driver interface version (?P<fm>[\d.]+) don't match with driver version (?P<driver>[\d.]+\d)
     nvidia-\w+: (?P<why9>unrecognized option[^\n]*)
 values =
-    advice of why: [\d.]+ => Use a value between these two (nvidia-smi -q -d POWER)
+    advice of why: [\d.]+ => Use a value within these limits (nvidia-smi -q -d POWER)
     advice of why: (?:Unable|Failed) to set => Run it with sudo; a container lacks the permission
     advice of why: (?:Pers|Reset) => Leave it out: this GPU does not support it (a GB10 is reset together with its host)
     advice of why: Unable to find|The control => Run it in the desktop's own session (DISPLAY=:0 and that account's
     + XAUTHORITY); over ssh use nvidia-smi instead
-    advice of why: NVIDIA => Make nvidia-smi work first (its package fits the kernel, Secure Boot lets the module in)
+    advice of why: NVIDIA => Make nvidia-smi work first (check that its package fits the kernel and that Secure Boot
+    + accepts the module)
     advice of why: Unable to write => Run it with sudo
     advice of why: Error => The installer file is incomplete: download it again and compare its checksum
-    advice of why: Command => Do not install the package that the shell proposes, which is of another branch:
-    + install nvidia-utils in the version of the modules that are loaded (cat /proc/driver/nvidia/version)
-    advice of why: Failed to start => Port 5555 is taken by another nv-hostengine, or the driver is not ready: pgrep
-    + -a nv-hostengine, nvidia-smi, then sudo systemctl restart nvidia-dcgm
-    advice of why: unrec => See its --help: options differ between releases of the driver
-    advice of fm: . => Install nvidia-fabricmanager in exactly the driver's version, hold both, and restart it
-cause = A tool of NVIDIA's driver refused the request[: {why}][: the fabric manager is of {fm}, and the driver of
+    advice of why: Command => Do not install the package that the shell suggests, which belongs to another branch:
+    + install nvidia-utils in the version of the loaded modules (cat /proc/driver/nvidia/version)
+    advice of why: Failed to start => Port 5555 is taken by another nv-hostengine, or the driver is not ready: check
+    + pgrep -a nv-hostengine and nvidia-smi, then run sudo systemctl restart nvidia-dcgm
+    advice of why: unrec => Read its --help, because options differ between releases of the driver
+    advice of fm: . => Install nvidia-fabricmanager in exactly the driver's version, hold both packages, and restart
+    + it
+cause = A tool of NVIDIA's driver rejected the request[: {why}][: the fabric manager is version {fm}, but the driver is
     {driver}].
 remedy = {advice}.
 source = https://docs.nvidia.com/deploy/nvidia-smi/index.html
@@ -1046,11 +1047,12 @@ pattern =
     NVIDIA[^\n]*: (?P<why4>Failed to initialize the NVIDIA (?:GPU at \S+|kernel module))
 values =
     advice of why: .*(?:request_mem|BIOS) => Switch on Above 4G Decoding and Resizable BAR in the firmware's setup and
-    + update it; boot with pci=realloc
-    advice of why: Unable => The slot or card has no power or the link is down: turn the host fully off, unplug it for
-    + a minute, seat the card; switch off deep sleep of PCIe (pcie_port_pm=off)
-    advice of why: . => Read all NVRM lines from the first (sudo dmesg | grep -i nvrm); see that the open modules of a
-    + branch for this GPU run; then turn the host off, unplug it for some minutes, and update the firmware
+    + update the firmware, or boot with pci=realloc
+    advice of why: Unable => The slot or card has no power or the link is down. Switch the host fully off, unplug it
+    + for a minute, and reseat the card; switch off PCIe's deep sleep (pcie_port_pm=off)
+    advice of why: . => Read all NVRM lines from the first (sudo dmesg | grep -i nvrm), and check that the open
+    + modules of a branch for this GPU run. Then switch the host off, unplug it for some minutes, and update the
+    + firmware
 uncertain = yes
 cause = The NVIDIA driver could not start the GPU ({why}).
 remedy = {advice}.
@@ -1064,14 +1066,14 @@ keys =
 pattern =
     (?:Changing|Setting) (?P<what1>[\w ]+?) is not supported for GPU:? ?(?P<gpu>[\w:.]+)
     Unable to enable (?P<what2>MIG Mode) for GPU (?P<gpu2>[\w:.]+): Not Supported
-cause = The GPU {gpu} does not offer that setting ({what}).
-remedy = Leave it out: nvidia-smi -q shows N/A for what this GPU does not have (a GB10 shares power and memory with its
+cause = The GPU {gpu} does not support that setting ({what}).
+remedy = Leave it out. nvidia-smi -q shows N/A for settings that this GPU lacks (a GB10 shares power and memory with its
     host, and has no MIG).
 
 [fabric-manager-needless]
 keys = NV_WARN_NOTHING_TO_DO
 pattern = (NV_WARN_NOTHING_TO_DO)
-cause = nvidia-fabricmanager does not start ({found}), because this host has no NVSwitch, which it is for.
+cause = nvidia-fabricmanager does not start ({found}), because this host has no NVSwitch for it to manage.
 remedy = Switch it off (sudo systemctl disable --now nvidia-fabricmanager) and remove its package: a Spark, and cards
     without NVSwitch, do not need it.
 source = data-infra/cube-studio#29
@@ -1087,11 +1089,11 @@ pattern =
     nvidia-modeset: ERROR: GPU:\d+: (?P<why2>Failed (?:to query display engine|detecting connected display)[^\n:]*)
     (?P<why3>Failed to load module 'nvidia' \([^)\n]*\))
 values =
-    advice of why: .*grab => Another session or program owns the display: end it (a second desktop, a console)
+    advice of why: .*grab => Another session or program (a second desktop, a console) owns the display: stop it
     advice of why: Failed to load => Install the driver's X module (xserver-xorg-video-nvidia of the same branch), or
     + remove the xorg.conf that names nvidia
-    advice of why: .*(?:memory|map) => The driver had no memory for a window or frame: free memory (a GB10 shares the
-    + host's), or restart the desktop; a server needs no desktop (sudo systemctl set-default multi-user.target)
+    advice of why: .*(?:memory|map) => The driver had no memory for a window or frame. Free memory (a GB10 shares the
+    + host's), or restart the desktop. A server needs no desktop (sudo systemctl set-default multi-user.target)
     advice of why: . => Restart the desktop, check the monitor's cable, and install a newer driver; programs without a
     + window are not affected
 uncertain = yes
@@ -1112,12 +1114,12 @@ pattern =
     depmod: (?:ERROR|FATAL): (?P<what3>could not (?:open directory|search modules)[^\n]*)
 values =
     advice of what: ignoring => Correct that line: it begins with options, alias, blacklist, install, remove or softdep
-    advice of what: could => That kernel has no modules: name a kernel of /lib/modules (uname -r), or install its
-    + packages (linux-image and linux-modules)
-    advice of what: .*builtin => It is part of the kernel and cannot be unloaded: change what it does with an option on
-    + the kernel's command line
-    advice of what: . => Nothing needs to be done unless a later step needs the module (lsmod lists those loaded)
-cause = A command for kernel modules failed: {what}.
+    advice of what: could => That kernel has no modules: name a kernel from /lib/modules (uname -r), or install that
+    + kernel's packages (linux-image and linux-modules)
+    advice of what: .*builtin => It is part of the kernel and cannot be unloaded. Change its behaviour with an option
+    + on the kernel's command line
+    advice of what: . => Nothing needs to be done unless a later step needs the module (lsmod lists loaded modules)
+cause = A kernel module command failed: {what}.
 remedy = {advice}.
 source = https://man7.org/linux/man-pages/man5/modprobe.d.5.html
 """

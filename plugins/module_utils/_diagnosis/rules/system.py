@@ -24,8 +24,8 @@ values =
     package of library: espeak => espeak-ng
     package of library: .*sndfile => libsndfile1
     package of library: cairo => libcairo2
-cause = A Python package needs the system's library {library}, which its wheel for aarch64 does not bring.
-remedy = Install it where the program runs, in an image with its Dockerfile (sudo apt install {package}).
+cause = A Python package needs the system library {library}, which its aarch64 wheel does not include.
+remedy = Install it where the program runs or, for an image, in its Dockerfile (sudo apt install {package}).
 source = dnhkng/GLaDOS#14
 
 [unit-missing]
@@ -42,12 +42,12 @@ pattern =
     Unit (?P<unit4>[\w@.\\-]+) is (?P<masked>masked)
     Could not find the requested service (?P<unit5>[\w@.\\-]+): host
 values =
-    what of masked: . => is masked, which forbids its start
+    what of masked: . => is masked, so it cannot start
     what of unit: . => is not known to systemd on this host
-    advice of masked: . => Unmask it (systemctl unmask) if that is meant
-    advice of unit: docker => Install Docker, or see whether it is a snap (snap.docker.dockerd)
+    advice of masked: . => Unmask it (systemctl unmask) if it should run
+    advice of unit: docker => Install Docker, or check whether it is a snap (snap.docker.dockerd)
     advice of unit: . => Correct the name (systemctl list-unit-files), install its package, or write the file to
-    + /etc/systemd/system (of a user: ~/.config/systemd/user with --user) and run systemctl daemon-reload
+    + /etc/systemd/system (for a user's unit, ~/.config/systemd/user, with --user) and run systemctl daemon-reload
 cause = The unit {unit} {what}.
 remedy = {advice}.
 
@@ -61,8 +61,8 @@ pattern =
     Unit (?P<unit1>[\w@.\\-]+) has a (?P<why1>bad unit file setting)
     (?P<unit2>[\w@.\\-]+): (?P<why2>Service has (?:no|more than one) ExecStart=[^\n.]*)
     (?<!\S)(?P<file>/\S+\.(?:service|socket|timer|mount)):\d+: (?P<why3>Assignment outside of section|Missing '=')
-cause = systemd does not take the unit file[ of {unit}][ {file}]: {why}.
-remedy = Check it with systemd-analyze verify, correct it, and run systemctl daemon-reload; a drop-in that replaces
+cause = systemd rejects the unit file[ of {unit}][ {file}]: {why}.
+remedy = Check it with systemd-analyze verify, correct it, and run systemctl daemon-reload. A drop-in that replaces
     ExecStart needs an empty ExecStart= before it.
 
 [systemd-no-bus]
@@ -78,8 +78,7 @@ values =
     advice of why: No medium|\$DBUS|No such file => Log in as that user itself (ssh USER@localhost, machinectl shell)
     + instead of su or sudo, or run loginctl enable-linger USER and set XDG_RUNTIME_DIR=/run/user/UID
     advice of why: .?| => Start the service's program directly in the container, or use an image that starts systemd
-cause = systemctl did not reach a systemd here[ ({why})]: none runs in this container, or this session of the user has
-    none.
+cause = systemctl cannot reach systemd here[ ({why})]: none runs in this container, or the user's session has none.
 remedy = {advice}.
 
 [unit-result]
@@ -104,31 +103,31 @@ pattern =
     ^Failed with result '(?P<why5>oom-kill|watchdog)'
     Job for (?P<unit4>\S+) failed because (?P<why4>the service did not take the steps|of unavailable resources)
 values =
-    what of why: oom => the kernel or systemd-oomd ended it because memory ran out
-    what of why: proto|the service => it exited or reported its start in another way than Type= says
-    what of why: Can't => the file {file} of Type=forking, by which systemd knows the daemon, was not written
-    what of why: res|of un|Failed to run => systemd could not prepare the start (a missing file of EnvironmentFile=,
-    + PIDFile= or a directory)
+    what of why: oom => the kernel or systemd-oomd ended it because memory was exhausted
+    what of why: proto|the service => it did not exit or report its start as Type= says
+    what of why: Can't => its PID file, which Type=forking needs, was not written
+    what of why: res|of un|Failed to run => systemd could not prepare the start (a directory or a file of
+    + EnvironmentFile= or PIDFile= is missing)
     what of why: exec => the command in ExecCondition= decided that it must not run here
     what of why: watch => it did not report to the watchdog in time
     what of why: Failed to set => a path of its sandbox (ReadWritePaths=, BindPaths=) does not exist
-    what of why: Found => units wait for each other in a circle, and one of them is left out
+    what of why: Found => units wait for each other in a cycle, so systemd skipped one of them
     what of why: . => the program of its ExecStart= does not exist
-    advice of why: oom => Give it less to load or more memory (MemoryMax= of the unit; on a GB10 the GPU's memory
-    + counts), and see the kernel's log (journalctl -k)
-    advice of why: proto|the service|Can't => Set Type= to match what the program does (exec for one that stays in
-    + the foreground, forking with its PIDFile= for one that does not, notify only if it supports that)
-    advice of why: res|of un|Failed to run => Read the lines before it (journalctl -u UNIT -b), create the missing
+    advice of why: oom => Reduce its load or allow it more memory (the unit's MemoryMax=; on a GB10 the GPU's memory
+    + counts), and read the kernel's log (journalctl -k)
+    advice of why: proto|the service|Can't => Set Type= to match what the program does (exec if it stays in the
+    + foreground, forking with its PIDFile= if it does not, notify only if it supports that)
+    advice of why: res|of un|Failed to run => Read the lines above (journalctl -u UNIT -b), and create the missing
     + file or put a - before its path
-    advice of why: exec => Look at ExecCondition= (systemctl cat UNIT): usually this is intended
-    advice of why: watch => Raise WatchdogSec=, or see why it hung
+    advice of why: exec => Check ExecCondition= (systemctl cat UNIT). Usually this is intended
+    advice of why: watch => Raise WatchdogSec=, or find out why it hung
     advice of why: Failed to set => Create that directory, or put a - before its path in the unit
-    advice of why: Found => Remove After= or Before= from your own unit that is named in the lines below
-    + (After=network-online.target with WantedBy=sysinit.target or a mount that needs the network make such circles)
-    advice of why: . => Give its full path (systemd knows no ~ and no variables there), and install it for all
-    + accounts, not below /root or in an environment that the unit does not have
-cause = systemd could not run the unit[ {unit}]: {what}.
-remedy = {advice}; then sudo systemctl daemon-reload and start it.
+    advice of why: Found => The lines below name your own unit: remove its After= or Before=
+    + (After=network-online.target with WantedBy=sysinit.target, or a mount that needs the network, makes such cycles)
+    advice of why: . => Write its full path (systemd expands no ~ or variables there), and install it for all
+    + accounts, not below /root or in an environment that the unit cannot use
+cause = systemd could not run the unit[ {unit}]: {what}[ ({file})].
+remedy = {advice}. Then run sudo systemctl daemon-reload, and start it.
 source = https://www.freedesktop.org/software/systemd/man/latest/systemd.service.html
 
 [systemctl-refused]
@@ -165,33 +164,33 @@ pattern =
 values =
     advice of why: File|Unit \S+ (?:already|was) => Remove the existing unit first (systemctl disable, systemctl
     + reset-failed NAME, or the link in /etc/systemd/system), and repeat
-    advice of why: Refusing => Name the unit itself, not its alias (ssh.service on Ubuntu, for sshd)
+    advice of why: Refusing => Name the unit itself, not its alias (on Ubuntu, ssh.service instead of sshd)
     advice of why: Unit \S+ is trans => It is generated at boot from /etc/fstab, netplan or an init script: change
     + it there
     advice of why: Unit (?:file )?\S+ is masked => Unmask it (sudo systemctl unmask NAME) if it should run
     advice of why: Invalid|[Ii]nvalid|Unit name => Check the name and the file (systemd-analyze verify FILE;
     + systemd-escape for paths)
-    advice of why: Unit \S+ failed => Its file cannot be read now: systemd-analyze verify it, and sudo systemctl
-    + daemon-reload
-    advice of why: Auto => Disable the synchronisation first (sudo timedatectl set-ntp false), or let it set the time
-    advice of why: Could => The root file system is read-only, or /etc/hostname is mounted from elsewhere
-    advice of why: Acc|Inter => Use sudo: over ssh, polkit cannot ask for a password
-    advice of why: Oper => systemd does not run in this container, or the container lacks the permission: start the
+    advice of why: Unit \S+ failed => Its file cannot be read now. Run systemd-analyze verify on it, then sudo
+    + systemctl daemon-reload
+    advice of why: Auto => Disable the synchronisation first (sudo timedatectl set-ntp false), or rely on it
+    advice of why: Could => The root file system is read-only, or /etc/hostname is a mount
+    advice of why: Acc|Inter => Use sudo, because polkit cannot ask for a password over ssh
+    advice of why: Oper => systemd does not run in this container, or the container lacks the permission. Start the
     + program directly
-    advice of why: The unit => It is started by another unit, a socket or a timer, and cannot be enabled itself:
-    + enable that one, or add an [Install] section with WantedBy=multi-user.target
-    advice of why: . => systemd does not answer: see journalctl -b -t systemd and free memory, then sudo systemctl
-    + daemon-reexec, or reboot
-cause = systemd refused the request: {why}.
+    advice of why: The unit => Another unit, a socket or a timer starts it, so it cannot be enabled itself. Enable
+    + that unit, or add an [Install] section with WantedBy=multi-user.target
+    advice of why: . => systemd does not answer. Read journalctl -b -t systemd and free memory, then run sudo
+    + systemctl daemon-reexec, or reboot
+cause = systemd rejected the request: {why}.
 remedy = {advice}.
 source = https://www.freedesktop.org/software/systemd/man/latest/systemctl.html
 
 [unit-stop-timeout]
 keys = State 'stop-sigterm' timed out
 pattern = ([\w@.\\-]+): State 'stop-sigterm' timed out
-cause = {found} did not end in its time when it was stopped, so systemd killed it (signal 9).
-remedy = Nothing is wrong with its memory: let it end sooner, or raise TimeoutStopSec (systemctl edit {found}); a
-    program that waits in the driver shows as state D in ps.
+cause = {found} did not exit in time when it was stopped, so systemd killed it (signal 9).
+remedy = Its memory is not the cause. Make it exit sooner, or raise TimeoutStopSec (systemctl edit {found}). A program
+    that waits in the driver is in state D in ps.
 
 [unit-start-timeout]
 keys =
@@ -200,17 +199,17 @@ keys =
 pattern =
     (?P<unit1>[\w@.\\-]+): start operation timed out
     (?P<unit2>[\w@.\\-]+): Failed with result 'timeout'
-cause = {unit} did not report in its time that it is ready, and systemd ended it; a large model loads for minutes.
-remedy = Raise TimeoutStartSec in a drop-in (systemctl edit {unit}; infinity for none), and read the unit's own lines
-    for what it waited for.
+cause = {unit} did not report in time that it is ready, so systemd stopped it. A large model takes minutes to load.
+remedy = Raise TimeoutStartSec in a drop-in (systemctl edit {unit}; infinity for no limit), and check in the unit's own
+    lines what it waited for.
 
 [unit-watchdog]
 keys = Watchdog timeout (limit
 pattern = (?P<unit>[\w@.\\-]+): Watchdog timeout \(limit (?P<limit>[^)\n]+)\)
-cause = {unit} gave systemd no sign of life for {limit}, so that systemd killed it: it hung, or the host was busy or
-    short of memory.
-remedy = Read its own lines before and the kernel's log of that time (journalctl -k); raise WatchdogSec in a drop-in
-    only if it is known to take that long.
+cause = {unit} gave systemd no sign of life for {limit}, so systemd killed it: it hung, or the host was busy or short of
+    memory.
+remedy = Read its own lines above and the kernel's log from that time (journalctl -k). Raise WatchdogSec in a drop-in
+    only if the unit is known to take that long.
 
 [device-wait-timeout]
 keys =
@@ -248,7 +247,7 @@ pattern =
     (?P<why3>device not yet seeded)
     (?P<why4>/run/snapd\.socket: connect: [\w ]+)
 values =
-    advice of why: not available => Take another form of the program (a deb for arm64, a container, its own installer)
+    advice of why: not available => Use another form of the program (a deb for arm64, a container, its own installer)
     advice of why: has running => Close that program, and run it again
     advice of why: access => Use sudo
     advice of why: unable => Check the network and the proxy (sudo snap set system proxy.https=URL), then run it again
@@ -256,13 +255,13 @@ values =
     advice of why: cannot find => Remove and install that snap again
     advice of why: (?:Get|Post|cannot) => Check the network and the proxy (sudo snap set system proxy.https=URL), then
     + run it again
-    advice of why: not found => Look it up (snap find), or take another form of the program
-    advice of why: is not => Take another form of the program (a deb for arm64, a container, its own installer)
+    advice of why: not found => Look it up (snap find), or use another form of the program
+    advice of why: is not => Use another form of the program (a deb for arm64, a container, its own installer)
     advice of why: has => Wait until that change ends (snap changes)
     advice of why: published => Repeat the command with --classic, if you trust the publisher
     advice of why: device => Wait some minutes after the first boot (snap wait system seed.loaded)
     advice of why: . => Start snapd (systemctl start snapd.socket); a container has none
-cause = snap did not do it[ for {snap}]: {why}.
+cause = The snap command failed[ for {snap}]: {why}.
 remedy = {advice}.
 
 [snap-confinement]
@@ -276,11 +275,11 @@ pattern =
     (missing profile \S+?)\.?$
     (aa_is_enabled\(\) failed unexpectedly)
     (is not a snap cgroup)
-cause = A snap does not start, because its confinement is not in place ({found}): AppArmor's profiles are not loaded, or
-    it was started outside a login's own session, as over ssh, in a container or by su.
-remedy = Run sudo systemctl enable --now apparmor snapd.apparmor and log in anew (systemctl --user status must answer);
-    in a container mount securityfs (sudo mount -t securityfs securityfs /sys/kernel/security), or take a deb of the
-    program.
+cause = A snap does not start, because its confinement is incomplete ({found}): AppArmor's profiles are not loaded, or
+    it was started outside a login session (over ssh, in a container, by su).
+remedy = Run sudo systemctl enable --now apparmor snapd.apparmor and log in again (systemctl --user status must answer).
+    In a container, mount securityfs (sudo mount -t securityfs securityfs /sys/kernel/security), or install the program
+    as a deb.
 source = anbox/anbox#386
 
 [flatpak-unknown]
@@ -294,10 +293,10 @@ pattern =
     Nothing matches (?P<name2>\S+) in remote
     error: (?P<name3>\S+) not found in remote
     Error searching remote \w+: Can't find ref (?P<name4>\S+)
-cause = No remote of flatpak has {name} for this processor.
-remedy = Name the remote (flatpak install flathub {name}), run flatpak update, and see with flatpak remote-info flathub
-    {name} for which processors it is published; a runtime GL.nvidia must have the driver's own version, and appears
-    days after it.
+cause = No flatpak remote has {name} for this processor.
+remedy = Name the remote (flatpak install flathub {name}), run flatpak update, and check with flatpak remote-info
+    flathub {name} for which processors it is published. A runtime GL.nvidia must have the driver's version, and appears
+    days after the driver.
 source = flathub/org.freedesktop.Platform.GL.nvidia#151
 
 [journal-not-readable]
@@ -307,7 +306,7 @@ keys =
 pattern =
     (Failed to get journal access)
     (No journal files were opened due to insufficient permissions)
-cause = This account may not read the system's journal ({found}).
+cause = This account may not read the system journal ({found}).
 remedy = Use sudo, or add the account to the group systemd-journal (or adm) and log in again.
 
 [sudo-broken]
@@ -318,10 +317,10 @@ pattern =
     (?P<file>\S*sudo) (?P<why1>must be owned by uid 0 and have the setuid bit set)
     The '(?P<why2>no new privileges)' flag is set
 values =
-    advice of why: must => As root (a root shell of recovery, docker run -v /:/host) chown root:root and chmod 4755
-    + /usr/bin/sudo; a chmod -R or chown -R on /usr did this, and other files may have it too
+    advice of why: must => As root (in recovery mode, or with docker run -v /:/host), run chown root:root and chmod
+    + 4755 on /usr/bin/sudo. A chmod -R or chown -R on /usr did this, and may have changed other files too
     advice of why: no => Start the container without security_opt no-new-privileges, or the service without
-    + NoNewPrivileges=yes (a snap's or an editor's terminal sets it as well)
+    + NoNewPrivileges=yes (the terminal of a snap or an editor sets it too)
 cause = sudo does not work here: {why}.
 remedy = {advice}.
 
@@ -354,27 +353,27 @@ pattern =
     + user: \S[^\n]*)
 values =
     advice of why: no tty|sorry => Allow it without a password (sudo visudo -f /etc/sudoers.d/NAME: USER ALL=(root)
-    + NOPASSWD: /path/of/command), or with a terminal (ssh -t)
-    advice of why: \d => Give this account's own password (on DGX OS, the one from the first set-up), or reset it in
+    + NOPASSWD: /path/of/command), or use a terminal (ssh -t)
+    advice of why: \d => Enter this account's own password (on DGX OS, the one from the first set-up), or reset it in
     + recovery mode
-    advice of why: \S+ is (?:world|owned) => As root: chown root:root that file and chmod 440 it (pkexec, or a root
-    + shell of recovery)
-    advice of why: eff|pkexec => The file system is mounted nosuid or sudo lost its mode: mount without nosuid, or
-    + as root chmod 4755 /usr/bin/sudo /usr/bin/pkexec
+    advice of why: \S+ is (?:world|owned) => As root (pkexec, or recovery mode), run chown root:root and chmod 440 on
+    + that file
+    advice of why: eff|pkexec => The file system is mounted with nosuid, or sudo lost its mode. Mount it without
+    + nosuid, or run chmod 4755 /usr/bin/sudo /usr/bin/pkexec as root
     advice of why: unknown|user => Create the account first (sudo adduser NAME)
-    advice of why: acc|PAM => The account is locked or expired, or its directory service is unreachable: sudo chage
-    + -l NAME, passwd -S NAME as root, /etc/pam.d and the time
-    advice of why: error => Reinstall sudo (apt install --reinstall sudo), as root
-    advice of why: unable to stat => sudo cannot read its own configuration: reboot into recovery and run chown -R
-    + root:root /etc/sudoers /etc/sudoers.d; chmod 440
-    advice of why: unable to exec => Make the file executable (chmod +x) and check its first line and that its disk
-    + is not mounted noexec
-    advice of why: Sorry => Its rule does not allow that command: look at sudo -l, and ask an administrator to extend it
+    advice of why: acc|PAM => The account is locked or expired, or its directory service is unreachable. As root,
+    + check chage -l NAME, passwd -S NAME, /etc/pam.d and the time
+    advice of why: error => As root, reinstall sudo (apt install --reinstall sudo)
+    advice of why: unable to stat => sudo cannot read its own configuration. Reboot into recovery mode and run chown
+    + -R root:root /etc/sudoers /etc/sudoers.d; chmod 440 these files
+    advice of why: unable to exec => Make the file executable (chmod +x) and check its first line and that its disk is
+    + not mounted with noexec
+    advice of why: Sorry => Its rule does not allow that command. Check sudo -l, and ask an administrator to extend it
     advice of why: Auth => Use sudo -i with your own password: on Ubuntu, root has no password
     advice of why: must => In a script, use sudo -u NAME instead of su
-    advice of why: cannot => The account is at its limit of processes (ulimit -u, /etc/security/limits.d)
-    advice of why: This => It is a service's account without a shell: run the command with sudo -u NAME COMMAND
-    advice of why: . => Use sudo: no polkit agent runs that could ask for a password
+    advice of why: cannot => The account has reached its limit of processes (ulimit -u, /etc/security/limits.d)
+    advice of why: This => It is a service account without a shell. Run sudo -u NAME COMMAND
+    advice of why: . => Use sudo, because no polkit agent runs that could ask for a password
 cause = The command was not allowed to run as the other account: {why}.
 remedy = {advice}.
 source = https://www.sudo.ws/docs/man/sudo.man/
@@ -386,22 +385,23 @@ pattern =
     parse error in (?P<file1>/etc/sudoers\S*) near line (?P<line1>\d+)
     (?P<file2>/etc/sudoers[^\s:]*):(?P<line2>\d+):\d+: syntax error
 cause = sudo does not work, because {file} has an error in line {line}.
-remedy = Correct it as root (pkexec visudo -f {file}, or from the recovery console), and change these files with visudo
-    only.
+remedy = Correct it as root (pkexec visudo -f {file}, or from the recovery console), and edit these files only with
+    visudo.
 
 [fstab-invalid]
 keys = /etc/fstab: parse error
 pattern = /etc/fstab: parse error at line (\d+)
-cause = Line {found} of /etc/fstab cannot be read, and is left out.
-remedy = Correct it (six fields; blanks in a path are \040), check with findmnt --verify, then systemctl daemon-reload.
+cause = Line {found} of /etc/fstab is invalid and skipped.
+remedy = Correct it (six fields; spaces in a path are \040), check it with findmnt --verify, then run systemctl
+    daemon-reload.
 
 [mount-cifs]
 keys = mount error(
 pattern = mount error\((?P<number>\d+)\): (?P<why>[\w ]+)
 values =
-    advice of number: 13$ => Check user, password and domain (credentials=FILE), and the share's rights
-    advice of number: 2$ => Compare the share's name (smbclient -L SERVER) and make the directory here
-    advice of number: 11[0-9]$ => Check that the server is reached at port 445 and speaks the version (vers=3.0)
+    advice of number: 13$ => Check user, password and domain (credentials=FILE), and the share's permissions
+    advice of number: 2$ => Compare the share's name (smbclient -L SERVER) and create the directory here
+    advice of number: 11[0-9]$ => Check that the server can be reached on port 445 and supports the version (vers=3.0)
     advice of number: . => Read the kernel's log (journalctl -k | grep CIFS)
 cause = The Windows share cannot be mounted: error {number}, {why}.
 remedy = {advice}.
@@ -409,15 +409,16 @@ remedy = {advice}.
 [ptrace-forbidden]
 keys = ptrace_scope
 pattern = (ptrace_scope)
-cause = A debugger or sampler may not look into another process here (kernel.yama.{found}).
-remedy = Run it with sudo (a container with --cap-add SYS_PTRACE), or sudo sysctl kernel.yama.ptrace_scope=0 for now.
+cause = A debugger or sampler may not inspect another process here (kernel.yama.{found}).
+remedy = Run it with sudo (in a container, with --cap-add SYS_PTRACE), or run sudo sysctl kernel.yama.ptrace_scope=0
+    temporarily.
 
 [rename-across-disks]
 keys = Invalid cross-device link
 pattern = Invalid cross-device link(?:: '(?P<from>[^'\n]+)' -> '(?P<to>[^'\n]+)')?
-cause = The program moves a file between two file systems as if they were one[: {from} to {to}].
-remedy = Put its temporary directory on the disk of its target (export TMPDIR, and UV_CACHE_DIR or PIP_CACHE_DIR), or
-    take a release that copies.
+cause = The program tries to rename a file across two file systems[: {from} to {to}].
+remedy = Put its temporary directory on the target's disk (export TMPDIR, and UV_CACHE_DIR or PIP_CACHE_DIR), or use a
+    release that copies.
 source = kvcache-ai/ktransformers#23
 
 [mount-failed]
@@ -436,10 +437,10 @@ pattern =
     mount\.nfs4?: (?P<why3>access denied by server) while mounting (?P<what3>\S+)
     mount: (?P<where4>/\S+): (?P<why4>can't find UUID=\S+?)\.?$
 values =
-    advice of why: wrong|unknown => Look at what is on it (lsblk -f; sudo dmesg | tail), install the tools of that file
-    + system (exfatprogs, ntfs-3g, nfs-common), and check it with fsck
-    advice of why: bad => Install nfs-common (or cifs-utils), which has the helper that mount needs
-    advice of why: access => Add this host's address to the export on the server (exportfs -v), and compare the path
+    advice of why: wrong|unknown => Check its content (lsblk -f; sudo dmesg | tail), install that file system's tools
+    + (exfatprogs, ntfs-3g, nfs-common), and check it with fsck
+    advice of why: bad => Install nfs-common (or cifs-utils), which contains the helper that mount needs
+    advice of why: access => Add this host's address to the export on the server (exportfs -v), and check the path
     advice of why: . => Correct /etc/fstab with the UUID that blkid shows
 cause = {where}{what} cannot be mounted[ from {device}]: {why}.
 remedy = {advice}.
@@ -451,16 +452,16 @@ pattern =
     Stale file handle: '(?P<file1>/[^'\n]+)'
     (?<!\S)'?(?P<file2>/[^\s':]+)'?: Stale file handle
     Stale file handle
-cause = The network file system under this path was exported anew or changed on its server, and the old mount is void[:
-    {file}].
-remedy = Unmount it (sudo umount -l) and mount it again; end programs that still have files of it open.
+cause = The network file system under this path was exported again or changed on its server, so the old mount is
+    invalid[: {file}].
+remedy = Unmount it (sudo umount -l) and mount it again. Stop programs that still have its files open.
 
 [udev-not-running]
 keys = Failed to send reload request
 pattern = Failed to send reload request: (?P<why>[^\n]{3,80})
-cause = udevadm does not reach systemd-udevd ({why}): it does not run here, as in a container.
-remedy = Run what calls it (netplan apply, an installer) on the host or in a machine that was started with systemd
-    (systemctl status systemd-udevd), and leave that step out of a container.
+cause = udevadm cannot reach systemd-udevd ({why}), because it does not run here, as in a container.
+remedy = Run the calling program (netplan apply, an installer) on the host or in a machine with systemd (systemctl
+    status systemd-udevd), and omit that step in a container.
 source = hifis-net/ansible-collection-toolkit#318
 
 [fwupd-refused]
@@ -510,37 +511,38 @@ pattern =
     (?P<why4>UEFI capsule updates not available)
     (?P<why5>[Ff]ailed to run update on reboot|CapsuleApp: failed to update)
 values =
-    advice of why: Could => The firmware itself refused the capsule at boot: check that the boot entry Linux
-    + Firmware Updater exists, and that the EFI partition has fwupdaa64.efi (fwupdx64.efi) and free space, run the
-    + vendor's own updater or its EFI shell, and clear old entries (efibootmgr)
-    advice of why: failed to wait => Plug the device into the host itself, without a hub, and repeat
+    advice of why: Could => The firmware rejected the capsule at boot. Check that the boot entry Linux Firmware
+    + Updater exists, and that the EFI partition has fwupdaa64.efi (fwupdx64.efi) and free space, run the vendor's own
+    + updater or its EFI shell, and clear old entries (efibootmgr)
+    advice of why: failed to wait => Plug the device into the host itself, without a hub, and try again
     advice of why: firmware sig => Use the firmware from the vendor's own remote (fwupdmgr get-remotes, refresh),
     + because this file is not signed
-    advice of why: failed to read => The kernel or the firmware keeps the flash closed: disable Secure Boot and the
-    + firmware's lock of its flash for the update, start once with iomem=relaxed, or use the vendor's own updater
+    advice of why: failed to read => The kernel or the firmware locks the flash. For the update, disable Secure Boot
+    + and the firmware's flash lock, boot once with iomem=relaxed, or use the vendor's own updater
     advice of why: failed to erase => Plug the device into the host itself, restart fwupd (sudo systemctl restart fwupd)
     + and try a newer fwupd
-    advice of why: failed to update => Boot in UEFI mode with efivarfs mounted and writable; see efibootmgr -v
-    advice of why: shim => Install shim-signed and grub's signed package (sudo apt install --reinstall shim-signed),
+    advice of why: failed to update => Boot in UEFI mode with efivarfs mounted and writable, and check efibootmgr -v
+    advice of why: shim => Install shim-signed and the signed grub package (sudo apt install --reinstall shim-signed),
     + or disable Secure Boot for the update
-    advice of why: ESP|does => Mount the EFI partition (/boot/efi) and free it (old kernels' or Windows' capsules),
-    + or name it: fwupdmgr --esp-path, EspLocation in fwupd.conf
+    advice of why: ESP|does => Mount the EFI partition (/boot/efi) and make room on it (old kernels, Windows'
+    + capsules), or set its path (fwupdmgr --esp-path, or EspLocation in fwupd.conf)
     advice of why: (?:req|Batt) => Connect the power supply, and try again
-    advice of why: No (?:det|upg) => Nothing needs to be done: there is no newer firmware, or no device that fwupd knows
+    advice of why: No (?:det|upg) => Nothing needs to be done: there is no newer firmware, or no device that fwupd
+    + supports
     advice of why: can not => Boot the host in UEFI mode
-    advice of why: Failed to obtain => Run it with sudo: over ssh, polkit cannot ask for the password
+    advice of why: Failed to obtain => Run it with sudo, because polkit cannot ask for the password over ssh
     advice of why: No updatable => Nothing needs to be done: fwupdmgr get-devices lists the devices, and the
     + vendor's own updater (DGX Dashboard) updates the others
-    advice of why: Failed to download => Check the network and the proxy (curl -I https://cdn.fwupd.org), then sudo
-    + fwupdmgr refresh --force
+    advice of why: Failed to download => Check the network and the proxy (curl -I https://cdn.fwupd.org), then run
+    + sudo fwupdmgr refresh --force
     advice of why: Failed => Mount the EFI partition (sudo mount /boot/efi; it must be in /etc/fstab), and restart fwupd
-    advice of why: failed to write => The store of UEFI variables is full: restart the host, remove old dumps (sudo
-    + rm /sys/firmware/efi/efivars/dump-*), and try again
-    advice of why: org => Start fwupd (systemctl start fwupd), or install it; a container does not run it
+    advice of why: failed to write => The store of UEFI variables is full. Restart the host, remove old dumps (sudo rm
+    + /sys/firmware/efi/efivars/dump-*), and try again
+    advice of why: org => Start fwupd (systemctl start fwupd), or install it. A container does not run it
     advice of why: Blocked => Upgrade shim and grub first (apt full-upgrade), and remove that old file if nothing
     + boots from it
     advice of why: UEFI => Enable capsule updates in the firmware's setup
-    advice of why: [Ff]ailed to run|Capsule => Run fwupdmgr get-history, turn the host off and on, and use the
+    advice of why: [Ff]ailed to run|Capsule => Run fwupdmgr get-history, switch the host off and on, and use the
     + vendor's updater (DGX Dashboard)
     advice of why: . => Connect the power supply that came with the host, and try again
 cause = fwupd could not update the firmware: {why}[ ({file})].
@@ -575,29 +577,31 @@ pattern =
     + open)|has insufficient free space|Can't initialize physical volume '[^'\n]+'|cannot find an unused loop
     + device|fallocate failed: Operation not supported)
 values =
-    advice of why: can't => Write it into /etc/fstab, or name both: mount DEVICE DIRECTORY
-    advice of why: must|perm|Oper => Use sudo; a container needs --privileged, and an NFS server may accept only
-    + ports below 1024 (insecure in its export)
+    advice of why: can't => Add it to /etc/fstab, or pass both arguments (mount DEVICE DIRECTORY)
+    advice of why: must|perm|Oper => Use sudo. A container needs --privileged, and an NFS server may accept only ports
+    + below 1024 (insecure in its export)
     advice of why: mount point|Failed to stat => Create that directory first (sudo mkdir -p)
     advice of why: .*(?:busy or|already mounted|not mounted) => Look up what is mounted (findmnt DIRECTORY; lsblk)
-    advice of why: cannot mount|mount\(2\)[^\n]*clean => The file system has errors: unmount it and run fsck on the
+    advice of why: cannot mount|mount\(2\)[^\n]*clean => The file system has errors. Unmount it and run fsck on the
     + device
-    advice of why: mount\(2\)[^\n]*(?:stale|Stale) => The server exported it again: run umount -f -l, and mount it again
+    advice of why: mount\(2\)[^\n]*(?:stale|Stale) => The server exported it again. Run umount -f -l, and mount it
+    + again
     advice of why: mount\(2\)|fsconfig|RPC|mount sys => Look for the reason in sudo dmesg | tail and in the server's log
     advice of why: an inc => Correct the options (man nfs: vers=4.2, not version=)
-    advice of why: Proto => The server does not support that version or transport: use -o vers=3 or vers=4.2, proto=tcp
-    advice of why: No route|Failed to res => Reach the server first (ping; the name in /etc/hosts), also at boot:
-    + _netdev in /etc/fstab
-    advice of why: refused => Name this client's address in /etc/exports on the server, and run sudo exportfs -ra
+    advice of why: Proto => The server does not support that version or transport. Use -o vers=3 or vers=4.2,
+    + proto=tcp
+    advice of why: No route|Failed to res => First make the server reachable (ping; its name in /etc/hosts). For a
+    + mount at boot, add _netdev in /etc/fstab
+    advice of why: refused => Add this client's address to /etc/exports on the server, and run sudo exportfs -ra
     advice of why: Unable => Correct /etc/fstab with the UUID that blkid shows
-    advice of why: Device => It is mounted or part of a volume: unmount it (findmnt, lsblk), but first make sure
-    + that it is the right one
+    advice of why: Device => The device is mounted or part of a volume. Make sure that it is the right device
+    + (findmnt, lsblk), then unmount it
     advice of why: has => Extend the volume group with a disk (vgextend), or use less space (vgs)
-    advice of why: Can't => The disk has other content: look at it (lsblk -f), and only if it is not needed, wipe it
+    advice of why: Can't => The disk has other content. Check it (lsblk -f), and wipe the disk only if nobody needs it
     + (sudo wipefs -a)
     advice of why: fall => Use dd instead of fallocate on this file system
-    advice of why: . => Check that the server's services run (rpcinfo -p SERVER; systemctl status
-    + nfs-kernel-server); a loop device needs losetup -f and a host
+    advice of why: . => Check that the server's services run (rpcinfo -p SERVER; systemctl status nfs-kernel-server).
+    + A loop device needs losetup -f and a host, not a container
 cause = The file system[ {where}] cannot be mounted, unmounted or created: {why}.
 remedy = {advice}.
 source = https://man7.org/linux/man-pages/man8/mount.8.html
@@ -609,9 +613,9 @@ keys =
 pattern =
     umount: (\S+): target is busy
     cannot (?:remove|move) '([^'\n]+)'[^\n]*: Device or resource busy
-cause = {found} is in use: a program has a file or its directory there, or something is mounted on it.
-remedy = See who (sudo fuser -vm {found}; findmnt {found}), end that or unmount it; a container keeps its volumes until
-    it is removed.
+cause = {found} is in use: a program has an open file or its working directory there, or something is mounted on it.
+remedy = Find the user (sudo fuser -vm {found}; findmnt {found}), then stop the program or unmount the other file
+    system. A container keeps its volumes until it is removed.
 
 [account-missing]
 keys =
@@ -626,8 +630,7 @@ pattern =
     invalid (?:user|group): '([^'\n]+)'
     (?:usermod|useradd|gpasswd|groupmod|userdel): (?:user|group) '([^'\n]+)' does not exist
 cause = There is no account or group {found} on this host.
-remedy = Create it (sudo groupadd, sudo useradd -r), or install the package that does (docker's group comes with
-    Docker).
+remedy = Create it (sudo groupadd, sudo useradd -r), or install the package that does (Docker creates the group docker).
 
 [account-number-taken]
 keys =
@@ -636,9 +639,9 @@ keys =
 pattern =
     useradd: UID (\d+) is not unique
     groupadd: GID '(\d+)' already exists
-cause = The number {found} belongs to another account or group already; the images of Ubuntu 24.04 have an account
-    ubuntu with 1000.
-remedy = Remove that one first (in the Dockerfile RUN userdel -r ubuntu), or take another number.
+cause = The number {found} already belongs to another account or group. Ubuntu 24.04's images have an account ubuntu
+    with the number 1000.
+remedy = Remove that account first (in the Dockerfile, RUN userdel -r ubuntu), or use another number.
 
 [network-manager-refused]
 keys =
@@ -650,27 +653,28 @@ pattern =
     Connection activation failed: (?:\(\d+\) )?(?P<why1>[^\n]{1,200}?)\.?$
     Device '(?P<device>[^'\n]+)' is (?P<why2>strictly unmanaged)
 values =
-    advice of why: unknown => Take its name from nmcli con show, or make it (nmcli con add type ethernet ifname DEVICE
-    + con-name NAME)
-    advice of why: .*no carrier => Plug the cable in at both ends, and see ip -br link; a Spark's two ConnectX ports
-    + have four interfaces, of which those of the plugged port are up
-    advice of why: .*[Ss]ecrets => Give the password (nmcli dev wifi connect NAME --ask), or correct the saved one
-    advice of why: .*IP configuration => No DHCP server answered: set an address by hand (nmcli con mod NAME ipv4.method
-    + manual ipv4.addresses 192.168.100.10/24), as between two Sparks
-    advice of why: .*unmanaged => Let NetworkManager have it (nmcli dev set DEVICE managed yes; renderer: NetworkManager
-    + in netplan), or set it with netplan and networkd
+    advice of why: unknown => Use a name from nmcli con show, or create the connection (nmcli con add type ethernet
+    + ifname DEVICE con-name NAME)
+    advice of why: .*no carrier => Plug the cable in at both ends, and check ip -br link. A Spark's two ConnectX ports
+    + have four interfaces; those of the connected port are up
+    advice of why: .*[Ss]ecrets => Enter the password (nmcli dev wifi connect NAME --ask), or correct the saved one
+    advice of why: .*IP configuration => No DHCP server answered. Set an address manually (nmcli con mod NAME
+    + ipv4.method manual ipv4.addresses 192.168.100.10/24), as between two Sparks
+    advice of why: .*unmanaged => Let NetworkManager manage it (nmcli dev set DEVICE managed yes; renderer:
+    + NetworkManager in netplan), or set it with netplan and networkd
     advice of why: . => Read its journal (journalctl -u NetworkManager -b)
-cause = NetworkManager did not bring the connection up[ on {device}]: {why}.
+cause = NetworkManager could not bring the connection up[ on {device}]: {why}.
 remedy = {advice}.
 
 [dhcp-timeout]
 keys =
     dhcp4 (
 pattern = dhcp4 \((?P<interface>[\w.-]+)\): request timed out
-cause = No DHCP server answered on {interface}: there is none on a cable between two Sparks, or the network does not get
-    through.
-remedy = Give it an address by hand there (netplan: addresses; nmcli con mod NAME ipv4.method manual ipv4.addresses
-    192.168.100.10/24), or link-local ones (ipv4.method link-local); elsewhere check cable and switch.
+cause = No DHCP server answered on {interface}. A cable between two Sparks has none; otherwise the network may be
+    interrupted.
+remedy = Between Sparks, set an address manually (netplan: addresses; nmcli con mod NAME ipv4.method manual
+    ipv4.addresses 192.168.100.10/24), or use link-local addresses (ipv4.method link-local). Elsewhere, check cable and
+    switch.
 
 [network-wait-timeout]
 keys =
@@ -679,10 +683,10 @@ keys =
 pattern =
     (Timeout occurred while waiting for network connectivity)
     networkd-wait-online[^\n]*: (Event loop failed: Connection timed out)
-cause = The start waited in vain for an interface that has no network ({found}): networkd waits for each that netplan
-    names, such as a ConnectX port without a cable.
-remedy = Set optional: true for that interface in /etc/netplan (networkctl shows which is configuring), then sudo
-    netplan apply.
+cause = The boot waited in vain for an interface without a network ({found}). networkd waits for each interface that
+    netplan names, such as a ConnectX port without a cable.
+remedy = Set optional: true for that interface in /etc/netplan (networkctl shows which interface is configuring), then
+    run sudo netplan apply.
 
 [nmcli-refused]
 keys =
@@ -706,22 +710,23 @@ pattern =
     device \((?P<device2>[^)\n]+)\): state change: \S+ -> failed \(reason '(?P<why3>[\w-]+)'
     (?P<why4>failed to load connection: [^\n]+)
 values =
-    advice of why: Timeout => The network did not answer: DHCP, a cable, a password (journalctl -u NetworkManager
-    + -b); for a port without DHCP set ipv4.method manual
+    advice of why: Timeout => The network did not answer. Check DHCP, the cable and the password (journalctl -u
+    + NetworkManager -b). For a port without DHCP, set ipv4.method manual
     advice of why: Device => Use a name that nmcli dev shows
     advice of why: Failed to[^:\n]*: (?:Insuff|Not auth) => Use sudo
-    advice of why: .*method(?:=|:| 'manual|.*manual) => Give the address in the same command: ipv4.method manual
+    advice of why: .*method(?:=|:| 'manual|.*manual) => Set the address in the same command: ipv4.method manual
     + ipv4.addresses 192.168.100.10/24
     advice of why: Not auth => Use sudo
-    advice of why: Could => Start it (sudo systemctl start NetworkManager); it does not run in a container
-    advice of why: (?:failed to load[^\n]*perm|failed to load[^\n]*insecure) => Make the file readable for root only
-    + (sudo chown root, sudo chmod 600), then sudo nmcli con reload
+    advice of why: Could => Start it (sudo systemctl start NetworkManager). It does not run in a container
+    advice of why: (?:failed to load[^\n]*perm|failed to load[^\n]*insecure) => Make the file readable only by root
+    + (sudo chown root, sudo chmod 600), then run sudo nmcli con reload
     advice of why: failed to load => Correct or remove that file, and run sudo nmcli con reload
     advice of why: (?:no-secrets|supplicant|ssid) => Enter the password again (nmcli dev wifi connect NAME --ask),
     + and check that the network is in range
-    advice of why: (?:ip-config|dhcp|failed$) => It got no address: check the cable and DHCP, or set one manually
+    advice of why: (?:ip-config|dhcp|failed$) => It got no address. Check the cable and DHCP, or set one manually
     + (ipv4.method manual)
-    advice of why: . => Correct that property (nmcli con show NAME lists them; the message names the form of its value)
+    advice of why: . => Correct that property (nmcli con show NAME lists them; the message says which values it
+    + accepts)
 cause = NetworkManager failed[ for {device}]: {why}.
 remedy = {advice}.
 source = https://networkmanager.dev/docs/api/latest/nmcli.html
@@ -729,17 +734,17 @@ source = https://networkmanager.dev/docs/api/latest/nmcli.html
 [network-manager-off]
 keys = NetworkManager is not running
 pattern = (NetworkManager is not running)
-cause = nmcli has nobody to ask ({found}): networkd may manage this host's interfaces.
+cause = nmcli cannot reach NetworkManager ({found}). networkd may manage this host's interfaces.
 remedy = Start it (systemctl start NetworkManager), or set the interfaces with netplan (networkctl shows who manages
     them).
 
 [efi-variables-missing]
 keys = EFI variables are not supported on this system
 pattern = (EFI variables are not supported on this system)
-cause = The firmware's variables cannot be reached ({found}): this is a container, the system was started without UEFI,
+cause = The firmware's variables are not accessible ({found}): this is a container, the system was started without UEFI,
     or efivarfs is not mounted.
-remedy = On the host itself mount them (sudo mount -t efivarfs efivarfs /sys/firmware/efi/efivars); where
-    /sys/firmware/efi is missing, start it by UEFI.
+remedy = On the host itself, mount them (sudo mount -t efivarfs efivarfs /sys/firmware/efi/efivars). If
+    /sys/firmware/efi is missing, boot it in UEFI mode.
 
 [gpu-program-fault]
 keys = Xid (
@@ -747,18 +752,18 @@ pattern =
     Xid \([^)\n]+\): (?P<number>13|31|32|69), ?(?:pid=[^,\n]*, )?(?:name=(?P<program>\w[^,\n]*), )?
     +(?P<words>[^\n]{0,120})(?:(?:\n[^\n]*){0,8}?\n[^\n]* 154, [^\n]*\((?P<action>[\w ]+ Required)\))?
 values =
-    blame of number: 32 => a fault of the driver, the bus or memory more often than of the program
-    blame of number: . => mostly a fault of the program, not of the hardware
-    advice of number: 32 => Update the driver (or boot the former kernel and driver), and check the card's seat, power
-    + and temperature, and the host's memory
-    advice of number: . => Look in that program's own log for the kernel that failed (an illegal memory access), and
-    + take a release of its library in which it is mended; if other programs fail so, too, reset the GPU
-    what of number: 32 => the commands for the GPU came damaged
-    what of number: 31 => a kernel read memory of the GPU that is not mapped
-    what of number: . => the GPU's engine could not carry out what a program sent it
+    blame of number: 32 => usually the driver, the bus or memory is at fault, not the program
+    blame of number: . => usually the program is at fault, not the hardware
+    advice of number: 32 => Update the driver (or boot the previous kernel and driver), and check the card's seat,
+    + power and temperature, and the host's memory
+    advice of number: . => In that program's own log, find the kernel that failed (an illegal memory access), and use
+    + a release of its library with a fix. If other programs fail in the same way, reset the GPU
+    what of number: 32 => the commands for the GPU arrived damaged
+    what of number: 31 => a kernel accessed GPU memory that is not mapped
+    what of number: . => the GPU's engine could not execute a program's commands
 uncertain = yes
-cause = The driver reports Xid {number}[ of the program {program}]: {what}[ ({words})]: {blame}.
-remedy = {advice}[; the driver says what the GPU needs now: {action}].
+cause = The driver reports Xid {number}[ for the program {program}]: {what}[ ({words})]; {blame}.
+remedy = {advice}[. According to the driver, the GPU now needs: {action}].
 source =
     https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html
     sgl-project/sglang#27520
@@ -779,15 +784,15 @@ pattern =
     (?P<why5>bad (?:minute|hour|day-of-month|command)|errors in crontab file)
 values =
     advice of why: user[^\n]*process => Log that account out and stop its services (loginctl terminate-user NAME),
-    + then repeat the command
-    advice of why: [Tt]he|user|group => Use the existing one (usermod -aG GROUP NAME adds it to a group), or choose
-    + another name; Ubuntu 24.04's images have an account ubuntu with the number 1000
-    advice of why: cannot => Run it as root on a writable disk; if another such command runs or crashed (pgrep -a
-    + user), end it, and remove the old /etc/passwd.lock, shadow.lock, group.lock and gshadow.lock
-    advice of why: Auth => Enter the present password first, or run passwd NAME as root; the root file system must
-    + be writable
+    + then try again
+    advice of why: [Tt]he|user|group => Use the existing account or group (usermod -aG GROUP NAME adds it to a group),
+    + or choose another name; Ubuntu 24.04's images have an account ubuntu with the number 1000
+    advice of why: cannot => Run it as root on a writable disk. If another such command runs or crashed (pgrep -a
+    + user), stop it, and remove the old /etc/passwd.lock, shadow.lock, group.lock and gshadow.lock
+    advice of why: Auth => Enter the current password first, or run passwd NAME as root; the root file system must be
+    + writable
     advice of why: You => Use sudo
-    advice of why: . => A line has five time fields before the command (in /etc/crontab also an account)
+    advice of why: . => Write five time fields before the command in each line (in /etc/crontab, also an account)
 cause = The account or its crontab was not changed: {why}.
 remedy = {advice}.
 source = https://manpages.ubuntu.com/manpages/noble/man8/useradd.8.html
