@@ -1132,6 +1132,9 @@ pattern =
     + cause|at driver init|[Ss]tack ?trace|following code:?$))[^\n]{2,400}?)\.?$(?!\s*(?:During handling of the
     + above|The above exception was))
 values =
+    advice of why: LoRA is not enabled => Start the server with --enable-lora (in a program enable_lora=True), and
+    + leave out
+    + options that exclude it in this release
     advice of why: Duplicate layer name => vLLM was loaded twice in one process: load the model once, and start the
     + notebook
     + or program anew before the next try
@@ -1379,6 +1382,7 @@ values =
     what of name: .*(?:OperatingSystem|OPERATING_SYSTEM) => the system refused a call, mostly for want of the GPU's
     + devices or of its memory to lock
     what of name: .*(?:NotPermitted|NOT_PERMITTED) => the driver or a container forbids the call
+    what of name: .*(?:NOT_FOUND|SymbolNotFound) => the library has no kernel of the name that is asked for
     what of name: . => a call failed
     advice of name: .*(?:DeviceFunction|IMAGE|NO_BINARY|KernelImage|Ptx|PTX|SOURCE) => Take its build for CUDA 13 with
     + code for 12.0 or 12.1, or build it with CMAKE_CUDA_ARCHITECTURES=121
@@ -1392,6 +1396,9 @@ values =
     advice of name: .*(?:Nvlink|NVLINK|Peer|PEER) => Set NCCL_P2P_DISABLE=1, or let each process see one GPU
     advice of name: .*(?:FileNotFound|FILE_NOT|SharedObject|SHARED_OBJECT|Jit|JIT) => Start a container with --gpus all
     + and NVIDIA_DRIVER_CAPABILITIES=compute,utility, and install all CUDA packages in one version
+    advice of name: .*(?:NOT_FOUND|SymbolNotFound) => Build the program for this GPU (CUDA_COMPUTE_CAP=120 for Rust's
+    + candle, TORCH_CUDA_ARCH_LIST=12.0 elsewhere; kernels for bf16 exist from 8.0 on) in an empty directory, and with
+    + several GPUs select one by CUDA_VISIBLE_DEVICES
     advice of name: . => Take a newer release or another backend of the program, and run it with CUDA_LAUNCH_BLOCKING=1
     + and compute-sanitizer to find the call
 cause = CUDA reports {name}: {what}.

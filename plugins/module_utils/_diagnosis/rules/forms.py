@@ -636,13 +636,19 @@ keys = ' object has no attribute '
 pattern =
     AttributeError: '(?P<class>(?!NoneType|str'|list'|dict'|int'|float'|tuple'|bool'|bytes'|function'|_OpNamespace)
     +[\w.]+)' object has no attribute '(?P<attribute>\w+)'
+values =
+    advice of attribute: set_embed|hot_token_id|set_eagle3 => Name a draft that was made for this model and algorithm
+    + (--speculative-draft-model-path, an EAGLE or MTP head; without it the model itself is taken), or leave out
+    + --speculative-algorithm; for a new model take a release whose notes name its draft
+    advice of attribute: . => Upgrade both in one command, or install the versions that the program's release pins (the
+    + paths of the traceback's last two places name the packages); if it is one package, choose its other backend for
+    + that
+    + part (--moe-runner-backend, --attention-backend, --quantization), or take a newer release
 uncertain = yes
 cause = {class} has no {attribute}: the package of the traceback's last place[, {raiser},] was written for another
     release of the one that {class} is of, or both are of one package, which never sets it for these options and this
     model.
-remedy = Upgrade both in one command[ ({raiser} and the package of {class})], or install the versions that the program's
-    release pins (the paths of the traceback's last two places name the packages); if it is one package, choose its
-    other backend for that part (--moe-runner-backend, --attention-backend, --quantization), or take a newer release.
+remedy = {advice}[; the packages are {raiser} and that of {class}].
 
 [pod-image-pull]
 keys =

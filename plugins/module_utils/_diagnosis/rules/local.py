@@ -375,15 +375,17 @@ source = xorbitsai/inference#2085
 
 [comfyui-gguf-unknown]
 keys =
-    in GGUF file:
+    in GGUF file
     Unknown model architecture!
 pattern =
-    Unexpected (?:text model )?architecture type in GGUF file: '?(?P<type>[\w-]+)
-    ValueError: (?P<none>Unknown model architecture!)
+    Unexpected (?:text model )?architecture type in GGUF file(?:: |, expected one of [^\n]{3,120}? but got
+    + )'?(?P<type>[\w-]+)
+    (?:Error|Message:\*\*):? (?P<none>Unknown model architecture!)
 cause = The node ComfyUI-GGUF does not know the file's architecture[, {type}], or the file is loaded by another node
     than its own.
 remedy = Update ComfyUI-GGUF (git -C custom_nodes/ComfyUI-GGUF pull, and its requirements.txt), load diffusion models by
-    Unet Loader (GGUF) and text encoders by CLIPLoader (GGUF) with the type of the model, and restart ComfyUI.
+    Unet Loader (GGUF) and text encoders by CLIPLoader (GGUF) with the type of the model, and restart ComfyUI; a file
+    from another converter (pig) needs that converter's own node, so take the one of city96 or of the model's page.
 
 [comfyui-model-unknown]
 keys = Could not detect model type of

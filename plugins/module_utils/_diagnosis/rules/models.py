@@ -188,14 +188,42 @@ pattern = object store size \((?P<asked>[^)\n]+)\) exceeds /dev/shm size \((?P<h
 cause = Ray is to keep {asked} in /dev/shm, which has {have}.
 remedy = Start the container with --ipc=host or a larger --shm-size, or Ray with a smaller --object-store-memory.
 
+[image-places-differ]
+keys =
+    multimodal tokens to
+    special image tokens in the input text
+    Failed to apply prompt replacement
+    dummy tokens for profiling
+    prompt placeholders
+pattern =
+    (?P<why1>Attempted to assign [\d +x=]{1,80} multimodal tokens to \d+ placeholders)
+    (?P<why2>Number of images does not match number of special image tokens in the input text)
+    (?P<why3>Failed to apply prompt replacement for mm_items\['\w+'\])
+    (?P<why5>Expected at least \d+ dummy tokens for profiling, but found \d+)
+    (?P<why6>Expected there to be \d+ prompt placeholders[^\n]{0,80})
+cause = The text and its images do not fit each other ({why}): the prompt has another number of places for them than the
+    processor made.
+remedy = Let the chat template write these places, one for each image and none by hand (messages with image_url, or
+    processor.apply_chat_template); cut no prompt between them (a longer --max-model-len), start a model of Mistral with
+    the three options of its page (--tokenizer-mode, --config-format and --load-format mistral) or with none of them,
+    and
+    install the transformers that the server's release pins.
+source =
+    vllm-project/vllm#15764
+    huggingface/transformers#36008
+
 [lora-weights-refused]
 keys =
     is unsupported LoRA weight
+    vLLM only supports modules_to_save
+    vLLM does not yet support DoRA
     expected target modules in
     expected target_modules to
     unexpected modules: [
 pattern =
     ValueError: (?P<weight1>\S+) is unsupported LoRA weight
+    vLLM only supports (?P<weight4>modules_to_save) being None
+    vLLM does not yet support (?P<weight5>DoRA)
     expected target[ _]modules in (?P<taken>\[[^\]\n]{0,200}\]?)[^\n]*? but received (?P<weight2>\[[^\]\n]{0,200})
     expected target_modules to [^\n]*?(?:unexpected modules: )?(?P<weight3>\[[^\]\n]{0,200})
 values =

@@ -332,9 +332,26 @@ pattern =
     ^error: unrecognized arguments: (?P<option4>-[^\n]+)
     [Nn]o such option:? (?P<option2>-\S+)
     error: unexpected argument '(?P<option3>-[^'\n]+)'
+values =
+    advice of option: --lora-path\b => Write --lora-modules NAME=PATH for vLLM, --lora-paths NAME=PATH for SGLang
+    advice of option: --(?:max-model-len|gpu-memory-utilization|num-nodes|master-(?:addr|port))\b => Write it as this
+    + program does: SGLang has --context-length for --max-model-len, --mem-fraction-static for --gpu-memory-utilization,
+    + --nnodes and --dist-init-addr HOST:PORT for several hosts; llama.cpp has -c; an old vLLM has Ray for several hosts
+    advice of option: --(?:context-length|ctx-size|mem-fraction-static|dist-init-addr)\b => Write it as this program
+    + does:
+    + vLLM has --max-model-len for the context, --gpu-memory-utilization for the share of memory, --master-addr with
+    + --nnodes for several hosts
+    advice of option: --enable-reasoning\b => Leave it out: --reasoning-parser alone switches it on
+    advice of option: --guided-decoding-backend\b => Write --structured-outputs-config '{"backend": "xgrammar"}'
+    advice of option: --task\b => Write --runner (generate, pooling) and --convert (embed, classify) in its place
+    advice of option: --rope-(?:scaling|theta)\b => Write it into --hf-overrides '{"rope_parameters": …}' in its place
+    advice of option: --(?:disable-log-requests|num-scheduler-steps|swap-space|use-v2-block-manager)\b => Leave it out:
+    + newer releases do so by themselves (requests are logged only with --enable-log-requests)
+    advice of option: . => Take it out of the command (or compose file, or unit), if --help does not list it under
+    + another
+    + name, or use a release or image of the program that has it
 cause = This release[ of {program}] does not know the option {option}[; its image is {log_image}].
-remedy = Take {option} out of the command (or compose file, or unit), if --help does not list it under another name, or
-    use a release or image of the program that has it.
+remedy = {advice}.
 source = MiaAI-Lab/DeepSeek-v4-Flash-DSpark-2x-DGX-Spark#17
 
 [custom-all-reduce]

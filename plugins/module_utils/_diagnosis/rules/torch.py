@@ -390,6 +390,16 @@ remedy = See what ds_report says of it: install ninja, g++ and the CUDA toolkit 
 uncertain = yes
 source = deepspeedai/DeepSpeed#1846
 
+[weights-not-swapped]
+keys = _apply(): Couldn't swap
+pattern = _apply\(\): Couldn't swap ([\w.]+)
+cause = PyTorch could not move a quantized weight ({found}) to another device: TorchAO's tensors do not take it in this
+    release, least of all with offloading layer by layer.
+remedy = Load it on the GPU at once (device_map="cuda"), use enable_model_cpu_offload in place of the sequential one,
+    and
+    take the newest torch, torchao and diffusers together.
+source = huggingface/diffusers#10555
+
 [flash-attn-not-installed]
 keys =
     FlashAttention2 has been toggled on

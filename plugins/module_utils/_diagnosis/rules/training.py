@@ -31,8 +31,10 @@ source = https://huggingface.co/docs/peft/developer_guides/troubleshooting
 keys =
     does not require grad and does not have a grad_fn
     none of output has requires_grad=True
+    of the differentiated Tensors does not require grad
 pattern =
-    (element 0 of tensors does not require grad) and does not have a grad_fn
+    (element 0 of (?:tensors|variables) does not require grad) and does not have a grad_fn
+    (One of the differentiated Tensors does not require grad)
     (none of output has requires_grad=True)
 cause = Nothing that leads to the loss is trained ({found}): all parameters are frozen, the loss was computed without
     gradients, or gradient checkpointing cut the way from a frozen embedding to an adapter.
@@ -92,7 +94,8 @@ pattern =
     IndexError: (index out of range in self)
     Assertion '(srcIndex < srcSelectDimSize)' failed
 cause = A number of a token, position or class is larger than the table in which it is looked up ({found}).
-remedy = Use the tokenizer that belongs to the model; after adding tokens call
+remedy = [Leave speculative decoding out first, of which this log tells ({log_speculation}): a draft that does not fit
+    asks for numbers that are not there. ]Use the tokenizer that belongs to the model; after adding tokens call
     model.resize_token_embeddings(len(tokenizer)), and give a padding token a number below the vocabulary's size; where
     the text is longer than the model's positions, truncate it (max_length).
 
