@@ -107,6 +107,35 @@ remedy = Read the lines after it for the failure; where there is none, raise the
     GGML_CUDA_NO_PINNED=1 for silence.
 source = ggml-org/llama.cpp#9629
 
+[cuda-error-by-link]
+keys = Search for `cudaError
+pattern = Search for '(?P<name>cudaError[A-Z]\w+)' in https
+values =
+    what of name: cudaErrorAssert => a kernel found an index out of its table, mostly a token or position outside of
+    + what
+    + the model has
+    what of name: cudaErrorIllegal|cudaErrorMisaligned|cudaErrorLaunchFailure => a kernel read or wrote where it must
+    + not
+    what of name: cudaErrorNoKernelImage|cudaErrorUnsupportedPtx|cudaErrorInvalidDeviceFunction => the program has no
+    + code
+    + for this GPU
+    what of name: cudaErrorMemoryAllocation => memory ran out
+    what of name: . => a call of CUDA failed
+    advice of name: cudaErrorAssert => Read the lines with Assertion further up; use the tokenizer of the model, shorten
+    + the prompt to its context, leave out speculative decoding and the adapter
+    advice of name: cudaErrorNoKernelImage|cudaErrorUnsupportedPtx|cudaErrorInvalidDeviceFunction => Take a build with
+    + code
+    + for 12.0 or 12.1 and CUDA 13
+    advice of name: cudaErrorMemoryAllocation => Lower its share of memory (--gpu-memory-utilization), the context or
+    + the
+    + batch
+    advice of name: . => Run it once with CUDA_LAUNCH_BLOCKING=1, choose another backend for the kernel that it names,
+    + and
+    + take a newer release
+cause = CUDA reported {name}, whose own message is not in these lines: {what}.
+remedy = {advice}.
+source = vllm-project/vllm#31709
+
 [child-killed]
 keys = received by PID
 pattern = Signal (?P<number>\d+) \((?P<name>SIG\w+)\) received by PID (?P<process>\d+)
@@ -747,11 +776,12 @@ source = ggml-org/llama.cpp#25791
 keys =
     llama runner terminated
     llama runner process has terminated
+    llama-server process has terminated
     llama runner stopped with error
     llama.cpp terminated unexpectedly
     do load request
 pattern =
-    llama runner (?:(?:process has )?terminated|stopped with error)"? ?(?:error=|: )"?([^"\n]+)
+    llama(?: runner|-server) (?:(?:process has )?terminated|stopped with error)"? ?(?:error=|: )"?([^"\n]+)
     llama\.cpp (terminated unexpectedly(?:: llama\.cpp exit status: [\w ]+)?)
     (do load request(?:: | error=')Post '[^'\n]+': EOF)
 values =

@@ -1042,6 +1042,9 @@ unless = an illegal memory|out of memory
 values =
     advice of why: Hang => Start it without the overlap scheduler and CUDA graphs (disable_overlap_scheduler,
     + cuda_graph_config: null), and read the other hosts' logs
+    advice of why: .*NCCL error => Set NCCL_DEBUG=WARN and read the first NCCL WARN of each rank (invalid usage:
+    + mostly two
+    + ranks on one GPU; a Spark has one, so one rank for each host; system error: the network between the hosts)
     advice of why: .*model architecture => See that the model's config.json has architectures, and take a release whose
     + list of models has it
     advice of why: .*(?:max_\w+|length|exceed|Batch) => Raise the limit that it names (--max_num_tokens,
@@ -1139,14 +1142,24 @@ keys =
     torch._dynamo.exc.
     symbolic_shapes.
     CppCompileError
+    DataDependentOutputException
 pattern =
+    (?P<kind1>DataDependentOutputException): (?P<why2>[^\n]{2,200})
     (?P<kind>(?:_dynamo\.exc|symbolic_shapes|_inductor\.exc)\.(?:Unsupported|InternalTorchDynamoError|UserError
     +|FailOnRecompileLimitHit|ConstraintViolationError|GuardOnDataDependentSymNode|CppCompileError|Uncapturable\w+
-    +|\w+Error)): (?P<why>[^\n]{2,200})
+    +|\w+Error)): (?P<why>[^\n]{2,200})(?:\n[^\n]*){0,3}?(?:\n\s*Hint: (?P<hint>[^\n]{4,200}?)\.?)?$
 uncertain = yes
-cause = torch.compile could not compile the program: {why}.
-remedy = Run it without torch.compile (--enforce-eager of vLLM, TORCHDYNAMO_DISABLE=1), or use the release of the
-    program that names this PyTorch; in your own code, exclude that function (torch.compiler.disable).
+values =
+    advice of why: .*(?:data-dependent|\.item\(\)|_local_scalar_dense|[Uu]nbacked|aten\.(?:equal|nonzero|_unique)) => A
+    + value of a tensor decides there how the program goes on: tell the bounds with torch._check, set
+    + torch._dynamo.config.capture_scalar_outputs=True for .item(), leave fullgraph=True out, and export with
+    + strict=False;
+    + a program of others runs without torch.compile (--enforce-eager of vLLM, TORCHDYNAMO_DISABLE=1)
+    advice of why: . => Run it without torch.compile (--enforce-eager of vLLM, TORCHDYNAMO_DISABLE=1), or use the
+    + release
+    + of the program that names this PyTorch; in your own code, exclude that function (torch.compiler.disable)
+cause = torch.compile or torch.export could not translate the program: {why}.
+remedy = {advice}[; its own hint: {hint}].
 source = https://docs.pytorch.org/docs/stable/torch.compiler_troubleshooting.html
 
 [nvshmem-failed]

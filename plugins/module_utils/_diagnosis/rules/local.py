@@ -23,10 +23,19 @@ source = ggml-org/llama.cpp#15099
 keys =
     BPE pre-tokenizer was not recognized
     hf-to-gguf:Model
+    Can not map tensor '
+    Failed compiling llama.cpp with WARNING:hf-to-gguf
 pattern =
     (BPE pre-tokenizer was not recognized)
     hf-to-gguf:Model (\w+) is not supported
-cause = This llama.cpp cannot convert the model to GGUF: it does not know {found}.
+    ValueError: Can not map (tensor '[^'\n]+)
+    Failed compiling llama\.cpp with (WARNING:hf-to-gguf):\*
+values =
+    reason of found: WARNING => mostly since it does not know the tokenizer (run its convert_hf_to_gguf.py by hand,
+    + which
+    + prints the complete warning)
+    reason of found: . => since it does not know that
+cause = This llama.cpp cannot convert the model to GGUF ({found}), {reason}.
 remedy = Update it (git pull, pip install -r requirements.txt) and convert again, from the original model rather than a
     quantized or merged one; else take a GGUF that others made.
 
@@ -551,6 +560,35 @@ pattern = Value not in list: (?P<field>\w+): '(?P<value>[^'\n]*)' not in
 cause = The workflow names {value} as {field}, which this ComfyUI does not have.
 remedy = Put the file into the directory below models that the loader reads (checkpoints, diffusion_models, vae, loras),
     or name it in extra_model_paths.yaml; reload the page, and choose it in the node.
+
+[gguf-tokenizer-file-missing]
+keys = File not found:
+pattern = FileNotFoundError: File not found: (?P<file>\S*tokenizer(?:\.model|\.json|_config\.json))
+cause = The converter to GGUF looks for {file}, which the directory does not have: only the weights were saved there, or
+    the original model has another kind of tokenizer.
+remedy = Save the tokenizer into the directory too (tokenizer.save_pretrained), or copy tokenizer.model, tokenizer.json
+    and
+    tokenizer_config.json from the original model; if that has no tokenizer.model, update llama.cpp.
+source = unslothai/unsloth#785
+
+[unsloth-quantization-failed]
+keys = Unsloth: Quantization failed for
+pattern = Unsloth: Quantization failed for (?P<file>[^\n]+)
+uncertain = yes
+cause = Unsloth made the GGUF file {file}, and llama.cpp's llama-quantize failed with it.
+remedy = Look for room on that disk (df -h) and for llama-quantize's own lines above; write to a local disk rather than
+    a
+    mounted store, and run it by hand (llama-quantize FILE.BF16.gguf OUT.gguf q4_k_m), after llama.cpp was built anew.
+source = unslothai/unsloth#4557
+
+[ollama-load-cancelled]
+keys = error="context canceled"
+pattern = Load failed[^\n]{0,200}error="(context canceled)"
+cause = The client gave up while Ollama loaded the model ({found}): loading took longer than it waits.
+remedy = Raise the client's time limit, load the model before (ollama run MODEL ""), keep it loaded
+    (OLLAMA_KEEP_ALIVE=-1),
+    and keep the models on a local disk; OLLAMA_LOAD_TIMEOUT is the server's own limit.
+source = ollama/ollama#12194
 
 [ollama-registry-fails]
 keys = pull model manifest: 5

@@ -385,7 +385,8 @@ pattern =
     status != (CUBLAS_STATUS_NOT_SUPPORTED)\. Unable to find suitable cuBLAS GEMM algorithm
     (CUBLAS_STATUS_(?:NOT_SUPPORTED|INVALID_VALUE|EXECUTION_FAILED|ARCH_MISMATCH|INTERNAL_ERROR)) when calling
     + '(?P<call>\w+)
-    cuBLAS failed with status (CUBLAS_STATUS_(?:NOT_SUPPORTED|INVALID_VALUE|EXECUTION_FAILED|ARCH_MISMATCH
+    (?i:cublas (?:failed with status|error):?)
+    + (CUBLAS_STATUS_(?:NOT_SUPPORTED|INVALID_VALUE|EXECUTION_FAILED|ARCH_MISMATCH
     +|INTERNAL_ERROR))
 values =
     what of found: .*(?:NOT_SUPPORTED|ARCH) => it has no kernel for this product on this GPU
@@ -454,6 +455,24 @@ keys = generated on an incompatible device
 pattern = incompatible device, expecting compute (?P<engine>[\d.]+) got compute (?P<own>[\d.]+)
 cause = The TensorRT engine was built for a GPU of {engine}, and this one is {own}.
 remedy = Build the engine on this host (engines are for the GPU that they were built on).
+
+[onnx-file-damaged]
+keys =
+    onnx2trt_onnx.ModelProto
+    Failed to parse ONNX model from file:
+    Protobuf parsing failed
+pattern =
+    Error parsing text-format (onnx2trt_onnx\.ModelProto)
+    Failed to parse ONNX model from file: (\S+)
+    (Protobuf parsing failed)
+cause = The file is read as ONNX and is none ({found}): it is cut off, a pointer of Git LFS, an error page, or its
+    external
+    data are not beside it; or a layer before this line is not known.
+remedy = Look at its size and first bytes (ls -l, head -c 200); get it again (git lfs pull), with its .data file in the
+    same
+    directory, and check it with python -c 'import onnx, sys; onnx.checker.check_model(sys.argv[1])' FILE.
+uncertain = yes
+source = NVIDIA/TensorRT#1589
 
 [tensorrt-plugin-missing]
 keys =
