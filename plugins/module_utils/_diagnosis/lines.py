@@ -304,7 +304,7 @@ _WEAK = re.compile(
     r"|(?:[Ss]ee|read) [\w ]*(?:above|below)|nitialization failed|ChildFailedError|Process(?:Raised|Exited)Exception"
     r"|EngineDeadError|encountered a fatal|(?:died|exited|terminated) unexpectedly|exit code: \d+$"
     r"|Sub-process \S+ returned|FAILED! =>|Generate step failed|Error in inspecting model|failed to be inspected"
-    r"|Error raised in subprocess:"
+    r"|Error raised in subprocess:|complete standard error output:"
     r"|\b(?:exited|finished|completed) with (?:exit )?(?:code|status):? \[?(?!1(?:30|43)\b)[1-9]"
     r"|[Ee]xited \([1-9]|repeated too quickly|(?:exited on|terminated with) signal|not expected\)|gave up: "
     r"|^(?:checking for |During handling of the above|The above exception was|Dumping |\s*note: |error\s*$)"

@@ -229,8 +229,8 @@ keys =
     Missing key
 pattern =
     (?P<where>(?:https?|file|copy):\S+)(?=\s)(?:(?!NO_PUBKEY|Missing key)[^\n])*(?:\n(?:(?!NO_PUBKEY|Missing
-    + key|\w+:/)[^\n])*)?(?:NO_PUBKEY|Missing key) (?P<key1>\w+)
-    (?:NO_PUBKEY|Missing key) (?P<key2>\w+)
+    + key|\w+:/)[^\n])*)?(?:NO_PUBKEY|Missing key) (?P<key1>[\dA-F]{8,})
+    (?:NO_PUBKEY|Missing key) (?P<key2>[\dA-F]{8,})
 cause = The repository[ {where}] is signed with key {key}, which none of its keyrings contains.
 values =
     advice of where: \S*(?:ports|archive|security|mirror\S*)\.ubuntu\.com => Reinstall the package with Ubuntu's keys

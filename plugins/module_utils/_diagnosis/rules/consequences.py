@@ -1724,6 +1724,14 @@ values =
 cause = A server answers a request with {status}[: {why}].
 remedy = {advice}.
 
+[shard-gone]
+keys = error trying to connect: No such file or directory
+pattern = (error trying to connect: No such file or directory)
+cause = The router no longer reaches its model process (the socket of that is gone: {found}), which ended before.
+remedy = Read the first error of the shard above, or its last lines before this one; with nothing there, look for Out of
+    memory in the kernel's log (journalctl -k).
+source = huggingface/text-generation-inference#3317
+
 [errno]
 keys =
     [Errno
@@ -1731,7 +1739,7 @@ keys =
 pattern =
     Error: \[Errno (?P<number1>\d+)\] (?P<why1>[^\n:]{3,80})(?:: '(?P<path1>[^'\n]+)')?
     (?P<why2>[A-Z][^\n:()]{3,80}) \(os error (?P<number2>\d+)\)
-unless = retr(?:y|ies)|Retrying
+unless = retr(?:y|ies)|Retrying|error trying to connect
 values =
     advice of number: (?:1|13)$ => Let the account that runs it do that (owner and rights by ls -l; of a container its
     + user, --cap-add or --device), or use sudo

@@ -758,7 +758,9 @@ source = nerfstudio-project/nerfstudio#3266
 keys =
     'NoneType'
     not NoneType
+    None is not a
 pattern =
+    TypeError: (?P<why1>None is not an? [^\n]{3,60})$
     (?:Type|Attribute)Error: (?P<why>[^\n]{0,120}?'?NoneType'?[^\n]{0,100})[^\n]*$(?!\s*(?:During handling of the
     + above|The above exception was))
 uncertain = yes
@@ -1203,6 +1205,9 @@ values =
     + card
     + (sudo dmesg | grep mlx5): it refused a command or no longer answers; restart it (reboot), use the release of
     + mlx5_core and of the firmware that the vendor gives together, and one release of UCX and rdma-core for them
+    advice of why: Bad address => The memory is not one that the card can reach (a GPU's without nvidia-peermem, as on a
+    + GB10, or huge pages): let UCX use ordinary memory (UCX_TLS without cuda_ipc and gdr_copy), and set
+    + NCCL_NET_GDR_LEVEL=LOC
     advice of verb: ibv_(?:modify|query_gid|create_ah|post|poll)|rdma_ => Let only the ports of the cable or network
     + that joins the hosts take part (NCCL_IB_HCA, UCX_NET_DEVICES; rdma link and show_gids list them), with their
     + addresses in one subnet and one MTU (role fabric), and test them with ib_write_bw

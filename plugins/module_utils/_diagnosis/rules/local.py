@@ -556,10 +556,27 @@ source = NVIDIA/Isaac-GR00T#421
 
 [comfyui-file-missing]
 keys = Value not in list
-pattern = Value not in list: (?P<field>\w+): '(?P<value>[^'\n]*)' not in
+pattern =
+    Value not in list: (?P<field>\w+): '(?P<value>[^'\n]*\.(?:safetensors|sft|ckpt|pth?|pt2|bin|gguf|onnx|patch|engine
+    +|trt|vae|yaml|png|jpe?g|webp|mp4|wav|mp3|json|txt)|[^'\n]*(?:model|lora|ckpt|vae|unet|clip)[^'\n]*)' not in
 cause = The workflow names {value} as {field}, which this ComfyUI does not have.
 remedy = Put the file into the directory below models that the loader reads (checkpoints, diffusion_models, vae, loras),
     or name it in extra_model_paths.yaml; reload the page, and choose it in the node.
+
+[comfyui-value-unknown]
+keys =
+    Value not in list
+    Failed to convert an input value to a
+pattern =
+    Value not in list: (?P<field>\w+): '?(?P<value>[^'\n]*?)'? not in
+    Failed to convert an input value to an? \w+ value: (?P<field1>\w+), (?P<value1>[^,\n]*)
+cause = A node of the workflow has the value {value} in {field}, which this release of the node does not take: with an
+    update, its fields have come or gone and the saved values moved, or a model's name is not in its list.
+remedy = Create the node anew (right-click, Fix node (recreate)), choose its values again and save the workflow; where
+    the
+    value names a model, put that into the directory below models; or take the release of the node that the workflow was
+    made with.
+source = LucianoCirino/efficiency-nodes-comfyui#214
 
 [gguf-tokenizer-file-missing]
 keys = File not found:

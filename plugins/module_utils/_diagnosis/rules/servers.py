@@ -699,6 +699,25 @@ cause = The Ray cluster does not have the GPUs that were asked for ({found}): th
 remedy = Look at ray status, and start Ray on the other Spark with the head's address.
 source = vllm-project/vllm#7815
 
+[weights-layout-changed]
+keys = is not a valid data dimension for a
+pattern = (shard_dim=\d+ is not a valid data dimension for a \d+D tensor)
+cause = New weights cannot be written over the loaded ones: vLLM's MoE backend has rearranged those for its kernel
+    ({found}).
+remedy = Choose a backend that keeps the layout (--moe-backend triton), or a newer release of the trainer (verl), which
+    uses vLLM's own way of reloading.
+source = verl-project/verl#7987
+
+[vllm-data-parallel-ranks]
+keys = DP placement groups, expected
+pattern = Created (?P<have>\d+) DP placement groups, expected (?P<need>\d+)
+cause = Ray's hosts have room for {have} replicas, and --data-parallel-size asks for {need}: vLLM distributes them by
+    hosts.
+remedy = Make --data-parallel-size the number of hosts times --data-parallel-size-local, and let only the hosts that
+    take
+    part join Ray (ray status); or start the replicas on each host by themselves (--data-parallel-backend mp).
+source = vllm-project/vllm#32400
+
 [mpi-ranks-missing]
 keys =
     MPI error

@@ -306,4 +306,84 @@ cause = The program trains a quantized model ({found}), and device_map loaded al
 remedy = Load it on the GPU of the process: device_map="cuda:0" on a Spark; with several processes, each on its own GPU
     (PartialState().process_index of accelerate).
 source = yangjianxin1/Firefly#270
+
+[checkpoint-lacks-keys]
+keys = Missing key in checkpoint state_dict
+pattern = Missing key in checkpoint state_dict: (?P<key>[\w./-]+?)\.?$
+values =
+    advice of key: optim => Load only the weights (without the optimizer's state: --no-load-optim of Megatron, a load of
+    + the model alone elsewhere), or
+    advice of key: .*_extra_state => Take the release of Transformer Engine and Megatron that saved it (newer ones save
+    + such states otherwise), or
+    advice of key: . => Load
+cause = The distributed checkpoint does not have {key}, which the model or optimizer of this run expects: it was saved
+    with another model, layout or release.
+remedy = {advice} with the settings that it was saved with (layers, adapters, kind of optimizer, distributed optimizer),
+    or name only what the checkpoint has (allow_partial_load of DefaultLoadPlanner, --dist-ckpt-strictness log_all).
+source = pytorch/pytorch#148252
+
+[dtensor-mixed]
+keys = got mixed torch.Tensor and DTensor
+pattern = (?P<op>[\w.:]+): got mixed torch\.Tensor and DTensor
+values =
+    advice of op: .*copy_ => Let the weights be gathered before they are copied into the other model (full_tensor(), or
+    + the loader of this release of the server), and use the release of vLLM or SGLang that the trainer names
+    advice of op: .*_foreach => Set foreach=False and fused=False of the optimizer, or let it see only sharded
+    + parameters
+    advice of op: .*(?:flash|sdpa|attention) => Take another attention (attn_implementation="sdpa"), which knows it
+    advice of op: . => Shard every module that takes part (adapters and the output layer, too, before the optimizer is
+    + made), or gather the one that is used outside (full_tensor())
+cause = An operation ({op}) gets sharded and ordinary tensors at once: FSDP2 or tensor parallelism has sharded a part of
+    the model, and not the rest.
+remedy = {advice}; on one Spark leave sharding out.
+source = pytorch/pytorch#153354
+
+[group-not-initialized]
+keys = group is not initialized
+pattern = AssertionError: (?P<group>[\w ]{3,60} group) is not initialized
+cause = The program's groups of processes were not set up before it used one of them ({group}).
+remedy = Start it with torchrun (with one process, too), and let initialize_megatron or initialize_model_parallel run
+    first;
+    two copies of megatron (one below the program, one installed by pip) have groups of their own: leave one.
+source = facebookresearch/metaseq#88
+
+[megatron-index-old]
+keys = last epoch number of samples exceeded max value
+pattern = (last epoch number of samples exceeded max value)
+cause = Megatron's index of the samples does not fit the data: too few documents for this length and number of steps, or
+    an index that an earlier run saved for others.
+remedy = Delete the index files beside the data (*_indexmap_*.npy, or the directory of --data-cache-path), let one
+    process
+    make them, and check that the .bin and .idx files are complete and belong together; lower --train-iters or
+    --seq-length.
+source = NVIDIA/Megatron-LM#176
+
+[deepspeed-accumulation-zero]
+keys = has to be greater than 0
+pattern = (?P<what>Gradient accumulation steps|Train batch size|Micro batch size per gpu): (?P<value>-?\d+) has to be
+    + greater
+    + than 0
+cause = DeepSpeed computes {value} as {what}: the total batch size is smaller than the micro batch size times the
+    processes.
+remedy = Raise the total batch size (train_batch_size) to at least micro batch size times processes, or lower
+    the micro batch size or the processes; in RL the number of answers for each prompt counts into it.
+source = OpenRLHF/OpenRLHF#584
+
+[deepspeed-mixed-types]
+keys = len(set(t.dtype for t in tensors)) == 1
+pattern = assert (len\(set\(t\.dtype for t in tensors\)\) == 1)
+cause = DeepSpeed's ZeRO-3 wants all parameters in one data type, and the model has several ({found} does not hold), as
+    where adapters, norms or a quantized base are float32 and the rest bfloat16.
+remedy = Load the model with one type (torch_dtype=torch.bfloat16), make the adapters in it, too
+    (autocast_adapter_dtype=False
+    of PEFT), or take ZeRO-2; on one Spark sharding saves no memory, so leave DeepSpeed out.
+source = huggingface/trl#1770
+
+[rl-rollout-mode]
+keys = Rollout
+pattern = Rollout (?P<name>\w+) with mode (?P<mode>\w+) not found
+cause = This release of verl has no rollout {name} in the mode {mode}.
+remedy = Take rollout.name=vllm or sglang, and leave rollout.mode out (async is the one that newer releases have); a
+    recipe's old overrides go.
+source = verl-project/verl#4424
 """
