@@ -505,8 +505,8 @@ values =
     + only for older releases
     advice of found: (?:nvidia-(?:utils|driver|dkms|headless|compute-utils|kernel-source|firmware)|libnvidia-(?:compute
     +|gl|decode|encode|cfg1))$ => Ubuntu has no package of that name, but one for each branch of the driver (as
-    + nvidia-utils-580): take that of the driver which is installed (cat /proc/driver/nvidia/version; on DGX OS leave
-    + the driver as it is)
+    + nvidia-utils-580): use the installed driver's (cat /proc/driver/nvidia/version; on DGX OS leave the driver as it
+    + is)
     advice of found: .*(?:cuda|cudnn|nccl|nvidia|libnv|tensorrt) => check that NVIDIA's source is enabled and for
     + arm64 (sbsa). The role cuda_libraries adds it, DGX OS has it, and the container toolkit has a separate source
     advice of found: docker-|containerd\.io => it is in Docker's own source (download.docker.com/linux/ubuntu).
@@ -565,9 +565,10 @@ values =
     advice of url: \S+/ubuntu-ports/dists/\S+/binary-(?:amd64|i386) => ubuntu-ports has no packages for that
     + architecture, which this host does not need. Run sudo dpkg --remove-architecture i386 (or amd64), or limit the
     + source (Architectures: arm64)
-    advice of url: \S+/by-hash/ => The repository changes at this moment, or a proxy or a mirror still has its old list:
-    + run sudo apt update again in a few minutes, without that proxy if it stays (-o Acquire::http::No-Cache=true), and
-    + compare the repository's directory with this release of Ubuntu and arm64 (sbsa)
+    advice of url: \S+/by-hash/ => The repository is changing right now, or a proxy or a mirror still has its old
+    + list. Run sudo apt update again in a few minutes; if that does not help, bypass the proxy (-o
+    + Acquire::http::No-Cache=true), and check that the repository's directory is for this Ubuntu release and arm64
+    + (sbsa)
     advice of why: 404 => Run sudo apt update first (in an image, in the same RUN), because the lists name a version
     + that is gone. If the file is a Release file, correct the source's address or suite
     advice of why: 403 => The server or a proxy refuses this address. Open the URL on another host, and try later or

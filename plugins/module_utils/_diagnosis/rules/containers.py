@@ -9,32 +9,33 @@ RULES = r"""
 [docker-gpus-taken-by-amd]
 keys = AMD CDI spec not found
 pattern = (AMD CDI spec not found)
-cause = Docker 29 looked for an AMD GPU for --gpus ({found}), as it does where neither the NVIDIA runtime nor an NVIDIA
-    CDI specification is registered.
+cause = Docker 29 looked for an AMD GPU for --gpus ({found}), because neither the NVIDIA runtime nor an NVIDIA CDI
+    specification is registered.
 remedy = Install nvidia-container-toolkit, run sudo nvidia-ctk runtime configure --runtime=docker and sudo nvidia-ctk
-    cdi generate --output=/etc/cdi/nvidia.yaml, restart Docker; or start with --runtime nvidia instead of --gpus.
+    cdi generate --output=/etc/cdi/nvidia.yaml, and restart Docker. Or start the container with --runtime nvidia instead
+    of --gpus.
 source = stevezau/media_preview_generator#260
 
 [container-requirement-invalid]
 keys = requirement error: invalid expression
 pattern = requirement error: (invalid expression)
-cause = NVIDIA's container tools cannot read a requirement of the container ({found}): a variable NVIDIA_REQUIRE_* of
-    the image or its environment is empty or misspelt, or of a form that this release of them does not know.
-remedy = Look at them (docker inspect IMAGE | grep NVIDIA_REQUIRE, and the environment that you set), correct or remove
-    the one that is no condition such as cuda>=13.0, update nvidia-container-toolkit, or start the container with -e
-    NVIDIA_DISABLE_REQUIRE=1; the driver is not at fault.
+cause = NVIDIA's container tools cannot read a requirement of the container ({found}). A variable NVIDIA_REQUIRE_* of
+    the image or its environment is empty or misspelt, or has a form that this release does not support.
+remedy = Check these variables (docker inspect IMAGE | grep NVIDIA_REQUIRE, and your own environment) and correct or
+    remove each that is not a condition such as cuda>=13.0. Otherwise update nvidia-container-toolkit, or start the
+    container with -e NVIDIA_DISABLE_REQUIRE=1. The driver is not at fault.
 source = mudler/LocalAI#4789
 
 [container-requirement-not-met]
 keys = unsatisfied condition:
 pattern = unsatisfied condition: (?P<condition>(?P<what>brand|driver|arch)\s*[<>=!]+\s*[\w.]+)
 values =
-    advice of what: brand => The image accepts only other kinds of NVIDIA cards: start it with -e
-    + NVIDIA_DISABLE_REQUIRE=1, since such lists are older than the GPU, or take a newer tag of it
-    advice of what: driver => Take an image for the CUDA that nvidia-smi shows, or update the driver (on DGX OS with its
-    + own updater)
-    advice of what: arch => Take an image whose CUDA knows this GPU (12.8 or newer for 12.x, 13 for a GB10)
-cause = The image requires {condition} of this host (NVIDIA_REQUIRE_*), which does not hold.
+    advice of what: brand => The image accepts only other kinds of NVIDIA cards. Start it with -e
+    + NVIDIA_DISABLE_REQUIRE=1, because such lists are older than the GPU, or use a newer tag
+    advice of what: driver => Use an image for the CUDA that nvidia-smi shows, or update the driver (on DGX OS, with
+    + its own updater)
+    advice of what: arch => Use an image whose CUDA supports this GPU (12.8 or newer for 12.x, 13 for a GB10)
+cause = The image requires {condition} (NVIDIA_REQUIRE_*), which this host does not meet.
 remedy = {advice}.
 source = NVIDIA/nvidia-docker#688
 
@@ -42,8 +43,8 @@ source = NVIDIA/nvidia-docker#688
 keys = unsatisfied condition: cuda
 pattern = unsatisfied condition: (cuda ?>=? ?[\d.]+)
 cause = The image requires a newer CUDA than this host's driver supports ({found}).
-remedy = Use an image for the CUDA that nvidia-smi shows; the driver itself is updated with DGX OS, and on a Jetson with
-    JetPack. A newer CUDA toolkit on the host changes nothing.
+remedy = Use an image for the CUDA that nvidia-smi shows. DGX OS updates the driver itself, and on a Jetson JetPack
+    does. A newer CUDA toolkit on the host does not help.
 source = theroyallab/tabbyAPI#324
 
 [docker-option-twice]
@@ -51,18 +52,18 @@ keys = specified both as a flag and in the configuration file
 pattern =
     configure the Docker daemon with file (?P<file>[^\s:]+): the following directives are specified both as a flag and
     + in the configuration file: (?P<option>[\w-]+)
-cause = Docker does not start: its service passes the option {option} as a flag, and {file} sets it, too.
-remedy = Set it in one place: take it out of {file}, or out of the ExecStart of the service (systemctl cat docker; hosts
-    is -H there), and start docker.
+cause = Docker does not start because its service passes the option {option} as a flag, and {file} sets it too.
+remedy = Remove it either from {file} or from the service's ExecStart (systemctl cat docker; hosts is -H there), and
+    start docker.
 source = moby/moby#22339
 
 [docker-configuration-invalid]
 keys = configure the Docker daemon with file
 pattern = configure the Docker daemon with file (?P<file>[^\s:]+): (?P<why>[^\n]{1,160})
 values =
-    advice of why: .*specified (?:both )?as a flag => Take what it names out of the file or out of dockerd's command
-    + (systemctl cat docker shows it and the drop-ins that add --add-runtime, -H and the like), as it may stand in one
-    + alone
+    advice of why: .*specified (?:both )?as a flag => Remove the named option from the file or from dockerd's command,
+    + because only one of them may set it (systemctl cat docker shows the command and the drop-ins that add
+    + --add-runtime, -H and similar options)
     advice of why: . => Correct the file (JSON has no comma before a closing bracket)
 cause = Docker does not start, because it cannot use its configuration {file}: {why}.
 remedy = {advice}, check it with dockerd --validate --config-file {file}, and start docker.
@@ -73,10 +74,10 @@ source =
 [runc-in-nested-container]
 keys = open sysctl net.
 pattern = error during container init: open sysctl (net\.\S+) file: reopen fd \d+: permission denied
-cause = runc may not open {found}: Docker runs inside an LXC or Incus container, whose AppArmor profile refuses the way
-    in which runc 1.3.3 (Docker 28.5.2, containerd.io 1.7.28-2) opens such files.
+cause = runc may not open {found}. Docker runs inside an LXC or Incus container, whose AppArmor profile forbids how runc
+    1.3.3 (Docker 28.5.2, containerd.io 1.7.28-2) opens such files.
 remedy = Update LXC and AppArmor on the outer host (Proxmox: lxc-pve), or set lxc.apparmor.profile: unconfined for that
-    container; until then hold containerd.io at 1.7.28-1. The image is not at fault.
+    container. Until then, hold containerd.io at 1.7.28-1. The image is not at fault.
 source = containerd/containerd#12484
 
 [containerd-configuration]
@@ -87,18 +88,18 @@ pattern =
     containerd: failed to load TOML(?: from)?:? (?P<file>/[^\s:]+): (?P<why1>[^\n]{1,160})
     (?P<why2>expected containerd config version [^\n]{1,120})
 cause = containerd does not start, because it cannot read its configuration[ {file}]: {why}.
-remedy = Write the file for the version of this containerd (containerd config default shows it; nvidia-ctk runtime
-    configure --runtime=containerd --config=/etc/containerd/config.toml adds NVIDIA's runtime), remove
-    /etc/containerd/conf.d/99-nvidia.toml where it does not fit, and restart containerd.
+remedy = Write the file for this containerd version (containerd config default shows it; nvidia-ctk runtime configure
+    --runtime=containerd --config=/etc/containerd/config.toml adds NVIDIA's runtime), remove
+    /etc/containerd/conf.d/99-nvidia.toml if it does not fit, and restart containerd.
 source = NVIDIA/aicr#1237
 
 [cdi-management-device]
 keys = management.nvidia.com/gpu=
 pattern = unresolvable CDI devices (management\.nvidia\.com/gpu=(?:GPU-)?[\w-]+)
-cause = The pod asks for {found} of the CDI specification that only the GPU operator's own pods use, and which has no
-    such device.
-remedy = Leave runtimeClassName nvidia-cdi out of the pod (or set nvidia), and keep its limit nvidia.com/gpu; if it
-    stays, update the operator's container toolkit.
+cause = The pod requests {found} from the CDI specification that only the GPU operator's own pods use, which has no such
+    device.
+remedy = Remove runtimeClassName nvidia-cdi from the pod (or set nvidia), and keep its limit nvidia.com/gpu. If that
+    does not help, update the operator's container toolkit.
 source = NVIDIA/nvidia-container-toolkit#1239
 
 [cdi-not-known-to-podman]
@@ -109,11 +110,11 @@ pattern =
     stat (?P<name1>nvidia\.com/gpu\S*): no such file
     containers (?P<config>config): invalid device mode: (?P<name2>nvidia\.com/gpu\S*)
 values =
-    advice of config: . => Take it out of devices in containers.conf, and name it with --device for each container; or
+    advice of config: . => Remove it from devices in containers.conf and pass it with --device to each container, or
     + update Podman
-    advice of name: . => Update Podman to 4.1 or newer (podman version), then sudo nvidia-ctk cdi generate
+    advice of name: . => Update Podman to 4.1 or newer (podman version), then run sudo nvidia-ctk cdi generate
     + --output=/etc/cdi/nvidia.yaml
-cause = This Podman takes {name} for a file: it does not know CDI, or not at that place.
+cause = This Podman treats {name} as a file, because it does not support CDI, or not in that setting.
 remedy = {advice}.
 source = NVIDIA/nvidia-container-toolkit#63
 
@@ -121,12 +122,12 @@ source = NVIDIA/nvidia-container-toolkit#63
 keys = unresolvable CDI devices
 pattern = unresolvable CDI devices ([^\s:]+[^\s:.])
 values =
-    why of log_cdi: . => this log names /run/cdi, which Podman does not always search (--cdi-spec-dir)
-    why of found: . => none was generated, it lies elsewhere, or its version is too new (Podman 4.9 does not know CDI
-    + 0.7, which the toolkit 1.19 writes)
-cause = Podman or Docker found no CDI specification for {found} that it can use in its directories: {why}.
-remedy = Run sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml, and mend what it reports; with Podman 4.9 keep
-    the toolkit below 1.19.
+    why of log_cdi: . => the log names /run/cdi, which Podman does not always search (--cdi-spec-dir)
+    why of found: . => none was generated, it is elsewhere, or its version is too new (the toolkit 1.19 writes CDI
+    + 0.7, which Podman 4.9 does not support)
+cause = Podman or Docker found no usable CDI specification for {found}: {why}.
+remedy = Run sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml, and correct what it reports. With Podman 4.9,
+    keep the toolkit below 1.19.
 source = NVIDIA/nvidia-container-toolkit#1940
 
 [cdi-stale]
@@ -141,26 +142,27 @@ pattern =
     failed to fulfil mount request: open (?P<file2>/\S+?\.so\.(?P<version2>\d{3}[\d.]+)): no such file
     error mounting \\*'(?P<file3>/\S+?\.so\.(?P<version3>\d{3}[\d.]+))\\*' to rootfs[^\n]*no such file or directory
     failed to stat CDI host device '(?P<file4>[^'\n]+)': no such file
-cause = The CDI specification names {file}[ of the driver {version}], which is not on this host any more: it was made
-    before the driver or the devices changed.
-remedy = Make it anew: sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml (toolkit 1.18 and newer do it by
-    themselves: systemctl status nvidia-cdi-refresh).
+cause = The CDI specification names {file}[ of the driver {version}], which no longer exists on this host: it was
+    generated before the driver or the devices changed.
+remedy = Generate it again: sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml (toolkit 1.18 and newer do it
+    automatically: systemctl status nvidia-cdi-refresh).
 source = NVIDIA/nvidia-container-toolkit#885
 
 [cdi-tegra]
 keys = error getting GPU device minor number
 pattern = (error getting GPU device minor number): Not Supported
 cause = nvidia-ctk asked NVML about an integrated GPU, for which NVML has no device number.
-remedy = Generate the specification with --mode=csv, as on Tegra.
+remedy = Generate the specification with --mode=csv, the mode for Tegra.
 source = NVIDIA-ISAAC-ROS/isaac_ros_common#163
 
 [cdi-no-vendor]
 keys = failed to discover GPU vendor from CDI
 pattern = failed to discover GPU vendor from CDI: (?P<why>[^\n]+)
-cause = Docker looks for a CDI specification of a GPU and finds none ({why}): the container toolkit is not installed, or
-    it has not written one.
-remedy = Install nvidia-container-toolkit and write it (sudo nvidia-ctk cdi generate --output=/var/run/cdi/nvidia.yaml;
-    nvidia-ctk cdi list shows nvidia.com/gpu), then restart Docker; without an NVIDIA GPU leave out --gpus.
+cause = Docker found no CDI specification for a GPU ({why}): the container toolkit is not installed, or has not written
+    one.
+remedy = Install nvidia-container-toolkit and generate it (sudo nvidia-ctk cdi generate
+    --output=/var/run/cdi/nvidia.yaml; nvidia-ctk cdi list shows nvidia.com/gpu), then restart Docker. Without an NVIDIA
+    GPU, omit --gpus.
 source = ShaneIsrael/fireshare#689
 
 [cdi-not-generated]
@@ -169,14 +171,14 @@ pattern =
     failed to generate CDI spec: (?P<why>(?!.*(?:ERROR_LIBRARY_NOT_FOUND|ERROR_DRIVER_NOT_LOADED|minor
     + number))[^\n]{1,300})
 values =
-    advice of why: .*(?:sandboxutils|sandbox utils) => Update the driver to 570 or newer, or generate it without that
-    + part (NVIDIA_CTK_CDI_GENERATE_FEATURE_FLAGS=disable-nvsandboxutils, also in
+    advice of why: .*(?:sandboxutils|sandbox utils) => Update the driver to 570 or newer, or generate the
+    + specification without that part (NVIDIA_CTK_CDI_GENERATE_FEATURE_FLAGS=disable-nvsandboxutils, also in
     + /etc/nvidia-container-toolkit/nvidia-cdi-refresh.env)
-    advice of why: .*(?:invalid \S+ value|invalid [\w ]*mode|invalid --) => Correct the option that it names
+    advice of why: .*(?:invalid \S+ value|invalid [\w ]*mode|invalid --) => Correct the option in the message
     + (nvidia-ctk cdi generate --help)
-    advice of why: . => See that nvidia-smi works on the host, give --mode=csv on a Jetson, and update the container
+    advice of why: . => Check that nvidia-smi works on the host, pass --mode=csv on a Jetson, and update the container
     + toolkit
-cause = nvidia-ctk could not make the CDI specification: {why}.
+cause = nvidia-ctk could not generate the CDI specification: {why}.
 remedy = {advice}.
 source = NVIDIA/nvidia-container-toolkit#1517
 
@@ -188,9 +190,9 @@ keys =
 pattern =
     mode (?:as )?'(?P<mode>\w+)'\s+invoking the NVIDIA Container Runtime Hook directly
     invoking the NVIDIA Container Runtime Hook directly
-cause = NVIDIA's container toolkit works in a mode[, {mode},] in which --gpus on its own does not work.
-remedy = Start the container with --runtime=nvidia (runtime: nvidia in the compose file) or --device nvidia.com/gpu=all;
-    on a host that is no Jetson set the toolkit's mode back to auto.
+cause = NVIDIA's container toolkit uses a mode[ ({mode})] in which --gpus alone does not work.
+remedy = Start the container with --runtime=nvidia (runtime: nvidia in the compose file) or --device nvidia.com/gpu=all.
+    On hosts other than a Jetson, set the toolkit's mode back to auto.
 source = dstackai/dstack#2306
 
 [docker-context-without-gpu]
@@ -202,8 +204,8 @@ pattern =
     ^(desktop-linux|rootless) \*\s
     ^ *Context: +(desktop-linux|rootless)
 when = container-no-gpu-driver
-cause = Docker's current context is {found}, so that another daemon answers than the system's, for which nvidia-ctk
-    runtime configure sets up NVIDIA's container toolkit.
+cause = Docker's current context is {found}, so another daemon answers than the system's, for which nvidia-ctk runtime
+    configure sets up NVIDIA's container toolkit.
 remedy = Go back to the system's daemon: docker context use default (and unset DOCKER_CONTEXT and DOCKER_HOST).
 source = NVIDIA/nvidia-container-toolkit#814
 
@@ -216,9 +218,9 @@ when =
     driver-library-missing
     triton-no-libcuda
     llamacpp-no-cuda
-cause = The container was started without the GPU ({found}), and its program failed because of that.
-remedy = Give the service deploy.resources.reservations.devices with driver nvidia and capabilities gpu in the compose
-    file, or runtime: nvidia; without compose start it with --gpus all; the image's own packages are not at fault.
+cause = The container was started without the GPU ({found}), so its program failed.
+remedy = In the compose file, add deploy.resources.reservations.devices with driver nvidia and capabilities gpu to the
+    service, or runtime: nvidia. Without compose, start it with --gpus all. The image's own packages are not at fault.
 source = AEON-7/Qwen3.6-27B-AEON-Ultimate-Uncensored-DFlash#5
 
 [docker-cdi-off]
@@ -228,17 +230,17 @@ keys =
 pattern =
     could not select device driver '(cdi)'
     (CDI device injection failed): (?!unresolvable)
-cause = This Docker does not give devices by CDI ({found}): the feature is off, or Docker is older than 25.
+cause = This Docker does not provide devices through CDI ({found}): the feature is off, or Docker is older than 25.
 remedy = Update Docker to 28 or newer, or switch it on with {{"features": {{"cdi": true}}}} in /etc/docker/daemon.json,
-    and restart docker; the specification is made with sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml.
+    and restart docker. Generate the specification with sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml.
 source = NixOS/nixpkgs#337873
 
 [container-no-gpu-driver]
 keys = could not select device driver
 pattern = could not select device driver '([^'\n]*)' with capabilities
-cause = This Docker daemon has no device driver for GPUs: the NVIDIA Container Toolkit is not installed, or was
-    configured for another daemon than the one that answers (Docker Desktop's, a rootless one, or that of a snap).
-remedy = See with docker context ls which daemon answers (docker context use default goes back to the system's); install
+cause = This Docker daemon has no device driver for GPUs: the NVIDIA Container Toolkit is not installed, or another
+    daemon than the configured one answers (Docker Desktop's, a rootless one, or a snap's).
+remedy = Check with docker context ls which daemon answers (docker context use default returns to the system's). Install
     nvidia-container-toolkit, run sudo nvidia-ctk runtime configure --runtime=docker, and restart docker.
 source = NVIDIA/dcgm-exporter#33
 
@@ -248,25 +250,25 @@ keys =
     Unknown runtime specified
 pattern = (?:unknown or invalid runtime name:|Unknown runtime specified) (\w+)
 cause = Docker's configuration has no runtime called {found}.
-remedy = Run sudo nvidia-ctk runtime configure --runtime=docker, and restart docker; if docker info still does not list
-    it, this daemon reads another file (of snap, of a rootless Docker in ~/.config/docker, of Docker Desktop, or
+remedy = Run sudo nvidia-ctk runtime configure --runtime=docker, and restart docker. If docker info still does not list
+    it, this daemon reads another file (a snap's, a rootless Docker's in ~/.config/docker, Docker Desktop's, or
     --config-file).
 source = NVIDIA/dgx-spark-playbooks#26
 
 [container-name-taken]
 keys = is already in use by
 pattern = [Tt]he container name '/?([\w.-]+)' is already in use by
-cause = There is a container {found} already, perhaps one that has ended.
-remedy = Remove it (docker rm {found}; docker ps -a shows it), or give the new one another name; --rm removes one when
-    it ends.
+cause = A container {found} already exists; it may have exited.
+remedy = Remove it (docker rm {found}; docker ps -a shows it), or name the new container differently. --rm removes a
+    container when it exits.
 source = docker/docs#17816
 
 [docker-client-too-old]
 keys = is too old. Minimum supported API version
 pattern = client version (?P<client>[\d.]+) is too old\. Minimum supported API version is (?P<least>[\d.]+)
-cause = The program asks Docker with the API {client}, and this daemon takes only {least} and newer (Docker 29 dropped
-    those below 1.44).
-remedy = Update the program that asks (or its library); as a stopgap set DOCKER_API_VERSION={least} for it.
+cause = The program uses Docker's API {client}, but this daemon accepts only {least} and newer (Docker 29 dropped
+    versions below 1.44).
+remedy = Update that program (or its library). Until then, set DOCKER_API_VERSION={least} for it.
 source = docker/compose#13389
 
 [docker-not-running]
@@ -280,8 +282,8 @@ pattern =
     Cannot connect to the Docker daemon at ([^\s,]+)\. Is
     fetching server API version: \('Connection aborted\.', (FileNotFoundError)
     failed to connect to the docker API at ([^\s;]+);
-cause = No Docker daemon answers at {found}: it does not run, or the client asks at another socket.
-remedy = Start it (systemctl start docker), and read its journal if it does not stay up; check DOCKER_HOST and docker
+cause = No Docker daemon answers at {found}: it does not run, or the client uses another socket.
+remedy = Start it (systemctl start docker), and read its journal if it does not stay up. Check DOCKER_HOST and docker
     context.
 source = moby/moby#32658
 
@@ -292,11 +294,11 @@ keys =
 pattern =
     (?:Failed to list Docker containers|failed to list containers:)[^\n]{0,80}?(?P<why>[Pp]ermission denied
     +|client error \(Connect\))
-cause = A program in a container does not reach Docker's socket ({why}): /var/run/docker.sock is not mounted, or belongs
-    to a group that the container's user is not in, since its number differs from host to host.
-remedy = Mount it (-v /var/run/docker.sock:/var/run/docker.sock) and give the container the number of the group that
-    owns it on this host (stat -c %g /var/run/docker.sock): --group-add NUMBER, group_add in a compose file, or the
-    image's own variable (DOCKER_GID); then recreate the container.
+cause = A program in a container cannot reach Docker's socket ({why}): /var/run/docker.sock is not mounted, or the
+    container's user is not in its group, whose number differs from host to host.
+remedy = Mount it (-v /var/run/docker.sock:/var/run/docker.sock) and add the number of its group on this host (stat -c
+    %g /var/run/docker.sock) to the container: --group-add NUMBER, group_add in a compose file, or the image's own
+    variable (DOCKER_GID). Then recreate the container.
 source = niklasfrick/spark-dashboard#38
 
 [docker-not-permitted]
@@ -308,15 +310,16 @@ pattern =
     permission denied while trying to connect to the (?:Docker daemon socket|docker API) at (\S+?):?(?:\s|$)
     fetching server API version: \('Connection aborted\.', (PermissionError)
 cause = This account may not open Docker's socket {found}: it is not in the group docker, or was added after this login.
-remedy = Add it to the group docker (usermod -aG docker USER; that is as good as root) and log in again, or use sudo.
+remedy = Add it to the group docker (usermod -aG docker USER; this amounts to root access) and log in again, or use
+    sudo.
 source = NVIDIA/nvidia-docker#1205
 
 [entrypoint-doubled]
 keys = : cannot execute binary file
 pattern = (?<!\S)(?P<shell>\S*\bsh|\S*/bash): (?P=shell): cannot execute binary file
-cause = The image's entry point is a shell already, and the command begins with {shell} again, so that the shell tries
-    to read itself as a script.
-remedy = Begin the command with -c (without {shell}), or set the entry point anew (entrypoint: "" in the compose file,
+cause = The image's entry point is already a shell, but the command begins with {shell} again, so the shell tries to
+    read itself as a script.
+remedy = Begin the command with -c (without {shell}), or replace the entry point (entrypoint: "" in the compose file,
     --entrypoint).
 source = AEON-7/Qwen3.6-27B-AEON-Ultimate-Uncensored-DFlash#12
 
@@ -332,8 +335,8 @@ values =
     need of platform: linux/(?:amd64|386) => linux/amd64
     need of platform: (?:) => linux/arm64
 cause = The image[ {image}] is published only for other processors[, not for {platform}].
-remedy = Take a tag or an image that has {need} (docker manifest inspect lists its platforms), or build it on the
-    machine itself.
+remedy = Use a tag or an image that has {need} (docker manifest inspect lists its platforms), or build it on the machine
+    itself.
 source = s0len/Playbook#151
 
 [image-of-another-platform]
@@ -358,10 +361,10 @@ pattern =
 values =
     need of host: (?:linux/)?(?:amd64|x86_64) => linux/amd64
     need of host: (?:) => linux/arm64
-cause = The image[ {name}] is for another processor[, {image},] than this host's[, {host}][ ({emulated}, which should
-    emulate it, is for a third)].
-remedy = Use an image or a tag that has {need} (docker manifest inspect lists its platforms), or build it here; an
-    entry point that is a script must begin with #!/bin/sh.
+cause = The image[ {name}] is for another processor[ ({image})] than this host's[ ({host})][, and its emulator
+    {emulated} is for a third].
+remedy = Use an image or a tag that has {need} (docker manifest inspect lists its platforms), or build it here. An entry
+    point that is a script must begin with #!/bin/sh.
 source = docker/for-linux#105
 
 [low-level-runtime-missing]
@@ -372,8 +375,8 @@ pattern =
     find runc path: exec: '(?P<candidates2>\w+)'
     no runtime binary found from candidate list: \[(?P<candidates>[^\]\n]+)\]
 cause = NVIDIA's container runtime found none of the programs that start a container ({candidates}) on its PATH.
-remedy = Install runc (apt install runc, or the package containerd.io, which brings it) where Docker itself runs, or
-    name its path in /etc/nvidia-container-runtime/config.toml (runtimes = ["/usr/bin/runc"]).
+remedy = Install runc (apt install runc, or the package containerd.io, which includes it) where Docker itself runs, or
+    set its path in /etc/nvidia-container-runtime/config.toml (runtimes = ["/usr/bin/runc"]).
 source = domesticatedviking/TextyMcSpeechy#47
 
 [io-uring-refused]
@@ -382,21 +385,21 @@ pattern =
     io_uring[^\n]{0,80}?(?P<why>Operation not permitted|Permission denied|Function not implemented|EPERM|ENOSYS
     +|Cannot allocate memory)
 values =
-    advice of why: Cannot => Raise the limit of locked memory (ulimit -l; --ulimit memlock=-1 of a container)
-    advice of why: . => Start the container with --security-opt seccomp=unconfined (or a profile that allows io_uring),
-    + set kernel.io_uring_disabled=0 where sysctl shows another value, or switch that function of the program off
-cause = The program may not use io_uring ({why}): Docker's filter of system calls forbids it, or the kernel has it off.
+    advice of why: Cannot => Raise the limit on locked memory (ulimit -l; for a container, --ulimit memlock=-1)
+    advice of why: . => Start the container with --security-opt seccomp=unconfined (or a profile that allows
+    + io_uring), set kernel.io_uring_disabled=0 if sysctl shows another value, or switch io_uring off in the program
+cause = The program may not use io_uring ({why}): Docker's system call filter forbids it, or it is off in the kernel.
 remedy = {advice}.
 source = https://docs.docker.com/engine/security/seccomp/
 
 [seccomp-filter-refused]
 keys = error adding seccomp filter rule for syscall
 pattern = error adding seccomp filter rule for syscall (?P<call>\w+): permission denied
-cause = Docker and NVIDIA's container runtime on this host do not fit: the runtime does not know the rule for the system
-    call {call} that the newer Docker passes on.
-remedy = Upgrade NVIDIA's container toolkit with libnvidia-container from NVIDIA's repository; where there is none for
-    this system (older JetPack), install the former docker.io and containerd again and hold them (sudo apt-mark hold
-    docker.io containerd).
+cause = Docker and NVIDIA's container runtime on this host do not fit together: the runtime does not know the rule for
+    the system call {call} that the newer Docker passes.
+remedy = Upgrade NVIDIA's container toolkit with libnvidia-container from NVIDIA's repository. If there is none for this
+    system (older JetPack), reinstall the previous docker.io and containerd and hold them (sudo apt-mark hold docker.io
+    containerd).
 source = containerd/containerd#6203
 
 [vulkan-driver-missing]
@@ -407,11 +410,11 @@ pattern =
     (vkCreateInstance failed with ERROR_INCOMPATIBLE_DRIVER)
     (VkResult: ERROR_INCOMPATIBLE_DRIVER)
     (VK_ERROR_INCOMPATIBLE_DRIVER)
-cause = Vulkan finds no driver ({found}): the file that names NVIDIA's (nvidia_icd.json), or its library libGLX_nvidia,
-    is not there, as in a container without the capability graphics.
+cause = Vulkan finds no driver ({found}): NVIDIA's nvidia_icd.json or libGLX_nvidia is missing, for example in a
+    container without the capability graphics.
 remedy = Start the container with -e NVIDIA_DRIVER_CAPABILITIES=all (graphics is enough) and the runtime nvidia, update
     the container toolkit, and look for nvidia_icd*.json in /usr/share/vulkan/icd.d or /etc/vulkan/icd.d
-    (VK_DRIVER_FILES names another place).
+    (VK_DRIVER_FILES names another path).
 source = NVIDIA/nvidia-container-toolkit#1124
 
 [image-refused-for-country]
@@ -421,9 +424,9 @@ keys =
     中国
 when = image-not-permitted
 pattern = (china-nim-distributors|not available in your (?:country|region)|中国 ?IP)
-cause = The registry refuses the image to this country or network address.
-remedy = Read the registry's message below that line: NVIDIA gives NIM's images for China through the partners that
-    it names; a login or another spelling of the name does not help.
+cause = The registry refuses to serve the image to this country or network address.
+remedy = Read the registry's message below that line. In China, NVIDIA provides NIM's images through the partners named
+    there. A login or another spelling of the name does not help.
 source = NVIDIA/workbench-example-agentic-rag#18
 
 [image-not-permitted]
@@ -447,15 +450,15 @@ pattern =
     Head '?https?://([\w.-]+/v\d/\S+?)/manifests/[^\n]*: (?:denied|unauthorized$)
     (?:error from registry|pull access): (denied)
     denied: (requested access to the resource is denied)
-cause = The registry gives the image to nobody who is not logged in, or there is no image of that name ({found}).
+cause = The registry requires a login for the image, or has no image of that name ({found}).
 values =
-    advice of found: (?!unauthorized|denied|requested|\d)[\w-]+(?::\S+)?$ => An image without a registry is mostly one
-    + that is built here first (docker build -t); else check the name
-    advice of found: docker\.io/library/ => An image without a registry is mostly one that is built here first (docker
-    + build -t; of a compose file docker compose build); else check the name
+    advice of found: (?!unauthorized|denied|requested|\d)[\w-]+(?::\S+)?$ => An image without a registry usually has
+    + to be built here first (docker build -t); otherwise check the name
+    advice of found: docker\.io/library/ => An image without a registry usually has to be built here first (docker
+    + build -t; for a compose file, docker compose build); otherwise check the name
     advice of found: . => Check the name
-remedy = {advice}, and log in to the registry that it names (docker login nvcr.io with the user $oauthtoken and an API
-    key of NGC; ghcr.io with a token of GitHub that may read packages).
+remedy = {advice}, and log in to its registry (docker login nvcr.io with the user $oauthtoken and an NGC API key;
+    ghcr.io with a GitHub token that may read packages).
 source = NVIDIA-NeMo/Speech#243
 
 [registry-login-refused]
@@ -465,10 +468,10 @@ keys =
 pattern =
     login attempt to https?://(?P<host>[\w.-]+)/\S* failed with status: 40[13]
     unauthorized: incorrect username or password
-cause = The registry[ {host}] did not accept the user or the key that docker login gave it.
-remedy = For nvcr.io the user is the text $oauthtoken itself (in a shell docker login nvcr.io -u '$oauthtoken') and the
-    password an API key of NGC; for ghcr.io, docker.io and others it is a token that may read packages. Remove an old
-    login first (docker logout HOST).
+cause = The registry[ {host}] did not accept the user or the key from docker login.
+remedy = For nvcr.io, the user is the literal text $oauthtoken (in a shell, docker login nvcr.io -u '$oauthtoken') and
+    the password an NGC API key. For ghcr.io, docker.io and others, the password is a token that may read packages.
+    Remove an old login first (docker logout HOST).
 
 [registry-limit]
 keys =
@@ -484,8 +487,8 @@ source = docker/hub-feedback#2464
 [container-driver-release]
 keys = This container was built for NVIDIA Driver Release
 pattern = NVIDIA Driver Release (?P<need>[\d.]+) or later, but\s+version (?P<have>[\d.]+) was detected
-cause = The image was made for the driver {need} or newer, and this host has {have}.
-remedy = Use an older tag of the image, made for CUDA as nvidia-smi shows it, or update DGX OS, which brings the driver.
+cause = The image was made for the driver {need} or newer, but this host has {have}.
+remedy = Use an older tag of the image, for the CUDA that nvidia-smi shows, or update DGX OS, which includes the driver.
 source = eugr/spark-vllm-docker#266
 
 [container-device-rules]
@@ -499,16 +502,16 @@ pattern =
     mount error: (open failed: /sys/fs/cgroup/devices)
     (failed to add device rules): [\w ]+
     (cgroup subsystem devices not found)
-cause = NVIDIA's hook could not let the container use the GPU's devices ({found}): it is older than this system's
-    control groups, or runs without root.
-remedy = Update the container toolkit, whose newest releases do not change these rules; without root set no-cgroups =
+cause = NVIDIA's hook could not give the container access to the GPU's devices ({found}): the hook is older than this
+    system's control groups, or runs without root.
+remedy = Update the container toolkit, whose newest releases do not change these rules. Without root, set no-cgroups =
     true in /etc/nvidia-container-runtime/config.toml, or use CDI (--device nvidia.com/gpu=all).
 source = NVIDIA/nvidia-container-toolkit#139
 
 [container-unknown-gpu]
 keys = nvidia-container-cli: device error
 pattern = nvidia-container-cli: device error: (?:unknown device id: )?([\w/-]+?)(?:: unknown|\\|$)
-cause = The container asks for the GPU {found}, which this host does not have; a Spark has one, number 0.
+cause = The container requests the GPU {found}, which this host does not have. A Spark has one GPU, number 0.
 remedy = Start it with --gpus all, and correct NVIDIA_VISIBLE_DEVICES, device_ids or count in the compose file.
 source = NVIDIA/nvidia-docker#1264
 
@@ -518,14 +521,14 @@ keys =
     mount error: stat failed
 pattern = mount error: (?:mount operation|stat) failed: (?P<file>/\S+?): no such file or directory
 values =
-    advice of file: .*/proc/driver/nvidia/(?:params|version|registry) => Reboot, since the driver was updated or loaded
-    + anew while it runs, and update the container toolkit
-    advice of file: .*/proc/driver/nvidia/gpus/ => Update the container toolkit, as an old one cuts the number of the
-    + PCI domain off (compare ls /proc/driver/nvidia/gpus); where that GPU is gone, reboot
-    advice of file: . => Install what has it on the host (on a Jetson sudo apt install nvidia-jetpack), or take it off
-    + the lists in /etc/nvidia-container-runtime/host-files-for-container.d; after a change of the driver make the CDI
-    + specification anew
-cause = NVIDIA's container toolkit is to show {file} in the container, and it is not there.
+    advice of file: .*/proc/driver/nvidia/(?:params|version|registry) => Reboot, because the driver was updated or
+    + reloaded while in use, and update the container toolkit
+    advice of file: .*/proc/driver/nvidia/gpus/ => Update the container toolkit, because old ones truncate the PCI
+    + domain's number (compare ls /proc/driver/nvidia/gpus). If that GPU is gone, reboot
+    advice of file: . => Install its package on the host (on a Jetson, sudo apt install nvidia-jetpack), or remove it
+    + from the lists in /etc/nvidia-container-runtime/host-files-for-container.d. After a change of the driver, generate
+    + the CDI specification again
+cause = NVIDIA's container toolkit should mount {file} into the container, but the file does not exist.
 remedy = {advice}.
 source =
     NVIDIA-NeMo/Speech#590
@@ -535,10 +538,10 @@ source =
 [container-driver-in-image]
 keys = nvidia-container-cli: mount error: file creation failed
 pattern = mount error: file creation failed: \S*/(?:merged|rootfs)(/\S+): file exists
-cause = The image itself has {found}, a file of the driver, which the container is to get from the host.
-remedy = Build the image without packages of the driver (libnvidia-compute, nvidia-utils), or delete that file in its
-    last step; an image that was committed from a running container has such files too, and on a Jetson an image must be
-    made for its JetPack (l4t).
+cause = The image itself contains {found}, a file of the driver, which the container must get from the host.
+remedy = Build the image without driver packages (libnvidia-compute, nvidia-utils), or delete that file in its last
+    step. An image committed from a running container has such files too. On a Jetson, an image must be made for its
+    JetPack (l4t).
 source = BIOP/BIOP-desktop#2
 
 [nvml-not-permitted]
@@ -548,10 +551,10 @@ keys =
 pattern =
     Failed to initialize NVML: (Insufficient Permissions)
     nvml error: (insufficient permissions)
-cause = This account may not open the GPU's device files ({found}), as a user inside a rootless container, or one
-    outside their group.
-remedy = Compare ls -l /dev/nvidia* with the account's groups; give Podman --group-add keep-groups or --userns=keep-id.
-    With SELinux (getenforce: Enforcing): sudo setsebool -P container_use_devices true.
+cause = This account may not open the GPU's device files ({found}), for example in a rootless container, or outside
+    their group.
+remedy = Compare ls -l /dev/nvidia* with the account's groups, and start Podman with --group-add keep-groups or
+    --userns=keep-id. With SELinux (getenforce: Enforcing), run sudo setsebool -P container_use_devices true.
 source = NVIDIA/nvidia-container-toolkit#210
 
 [worker-shared-memory]
@@ -561,7 +564,7 @@ keys =
 pattern =
     (DataLoader worker \(pid\(?s?\)? [\d, ]+\)) is killed by signal: Bus error
     (insufficient shared memory) \(shm\)
-cause = /dev/shm is full ({found}): a container has 64 MB there unless it is told otherwise.
+cause = /dev/shm is full ({found}): a container has 64 MB there by default.
 remedy = Start the container with --ipc=host or a larger --shm-size (such as 16g; shm_size in a compose file), or use
     fewer workers.
 source = pytorch/pytorch#5040
@@ -570,16 +573,17 @@ source = pytorch/pytorch#5040
 keys = error creating device nodes:
 pattern =
     runc create failed: [^\n]*error creating device nodes: \w+ (?:\S+:)?(?P<path>/\S+): permission denied
-cause = runc, which nvidia-container-runtime called, may not make the device {path} in a rootless container.
-remedy = Leave out --runtime nvidia-container-runtime: podman run --runtime crun --device nvidia.com/gpu=all needs no
-    other runtime, only the CDI specification (sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml).
+cause = runc, which nvidia-container-runtime called, may not create the device {path} in a rootless container.
+remedy = Omit --runtime nvidia-container-runtime: podman run --runtime crun --device nvidia.com/gpu=all needs no other
+    runtime, only the CDI specification (sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml).
 source = NVIDIA/nvidia-container-toolkit#1151
 
 [container-runtime-wrapper]
 keys = nvidia-container-runtime did not terminate successfully
 pattern = (\S*nvidia-container-runtime) did not terminate successfully
-cause = What Docker has as NVIDIA's runtime ({found}) is not that program, or not of the toolkit that is installed.
-remedy = Point the runtime nvidia in /etc/docker/daemon.json to the nvidia-container-runtime of the toolkit (nvidia-ctk
+cause = The program that Docker runs as NVIDIA's runtime ({found}) is another program, or not from the installed
+    toolkit.
+remedy = Point the runtime nvidia in /etc/docker/daemon.json to the toolkit's nvidia-container-runtime (nvidia-ctk
     runtime configure), and restart docker.
 source = NixOS/nixpkgs#322400
 
@@ -592,9 +596,9 @@ pattern =
     detection error: open failed: \S*/(?P<library1>lib[\w-]+)\.so\.(?P<version1>\d[\d.]+): no such file
     (?:error mounting|failed to stat CDI host device) [\\'"]*/\S*/(?P<library2>lib(?:cuda|nv)[\w-]*)\.so
     +\.(?P<version2>\d+\.[\d.]+)[^\n]*no such file
-cause = The container tools look for {library} of the driver {version}, which is not there: the loader's cache, links or
-    a CDI specification still name that driver after an update.
-remedy = Run sudo ldconfig; finish the driver's update and reboot; delete links to the old version (find / -name
+cause = The container tools look for {library} of the driver {version}, which is missing: after an update, the loader's
+    cache, links or a CDI specification still name that driver.
+remedy = Run sudo ldconfig, finish the driver's update and reboot. Delete links to the old version (find / -name
     'lib*nvidia*.so.{version}'; ldconfig -p | grep {version}) and generate a CDI specification again (sudo nvidia-ctk
     cdi generate --output=/etc/cdi/nvidia.yaml).
 source =
@@ -608,7 +612,7 @@ pattern =
     nvidia-container-cli: ldcache error: (process \S+ (?:terminated with signal|failed with error code:) \d+)
 cause = NVIDIA's hook could not run ldconfig for the container ({found}).
 remedy = Set ldconfig = "@/sbin/ldconfig.real" (or "@/sbin/ldconfig") in /etc/nvidia-container-runtime/config.toml, so
-    that the host's program is taken, or use CDI instead of the hook (--device nvidia.com/gpu=all).
+    that the host's program runs, or use CDI instead of the hook (--device nvidia.com/gpu=all).
 source = NVIDIA/nvidia-container-toolkit#1246
 
 [container-driver-libraries]
@@ -623,22 +627,22 @@ pattern =
 cause = NVIDIA's container toolkit found no libnvidia-ml on the host ({found}): the driver's libraries are missing, or
     not where ldconfig looks.
 remedy = Make nvidia-smi work on the host, and run sudo ldconfig. A Docker that is a snap (snap list docker) does not
-    see these libraries: take Docker from apt instead.
+    see these libraries: install Docker from apt instead.
 source = canonical/docker-snap#148
 
 [podman-option-gpus]
 keys = unknown flag: --gpus
 pattern = unknown flag: (--gpus)
-cause = This Podman (before 5) or nerdctl does not know Docker's option {found}.
-remedy = Give the GPU by CDI: podman run --device nvidia.com/gpu=all …, after sudo nvidia-ctk cdi generate
+cause = This Podman (before 5) or nerdctl does not support Docker's option {found}.
+remedy = Pass the GPU through CDI: podman run --device nvidia.com/gpu=all …, after sudo nvidia-ctk cdi generate
     --output=/etc/cdi/nvidia.yaml.
 
 [docker-platforms-not-loaded]
 keys = exporter does not currently support exporting manifest lists
 pattern = (docker exporter does not currently support exporting manifest lists)
-cause = buildx can load an image for one platform into Docker, not for several at once ({found}).
-remedy = Name this host's platform alone (--platform linux/arm64 --load), send them to a registry (--push), or switch on
-    Docker's containerd image store.
+cause = buildx can load an image into Docker for one platform only, not for several ({found}).
+remedy = Name only this host's platform (--platform linux/arm64 --load), push the images to a registry (--push), or
+    switch on Docker's containerd image store.
 source = https://docs.docker.com/build/building/multi-platform/
 
 [docker-buildx-missing]
@@ -652,24 +656,24 @@ pattern =
     the (buildx) component is missing or broken
     '(buildx)' is not a docker command
     unknown command: docker (buildx)
-cause = Docker has no buildx plugin here, and so takes {found} for something of its own, or builds no image.
-remedy = Install docker-buildx-plugin (of Ubuntu's own Docker: docker-buildx).
+cause = Docker has no buildx plugin here, so it misreads {found} as its own argument, or builds no image.
+remedy = Install docker-buildx-plugin (for Ubuntu's own Docker, docker-buildx).
 source = intel/gprofiler#822
 
 [container-hook-root]
 keys = change root failed
 pattern = nvidia-container-cli: initialization error: (change root failed)
-cause = The directory that the toolkit's configuration names as the driver's root does not exist ({found}), as after a
-    driver container.
-remedy = Take the line root out of /etc/nvidia-container-runtime/config.toml.
+cause = The driver's root directory in the toolkit's configuration does not exist ({found}). A driver container may have
+    set it.
+remedy = Remove the line root from /etc/nvidia-container-runtime/config.toml.
 source = NVIDIA/nvidia-container-toolkit#679
 
 [container-no-device]
 keys = failed to detect NVIDIA devices
 pattern = (failed to detect NVIDIA devices)
-cause = NVIDIA's container toolkit found no GPU on this host ({found}); what it says afterwards follows from that.
-remedy = Make nvidia-smi work on the host first; if it does, see that the toolkit is run with the rights to load the
-    driver's modules.
+cause = NVIDIA's container toolkit found no GPU on this host ({found}). Its later messages are consequences.
+remedy = Make nvidia-smi work on the host first. If it works, check that the toolkit has permission to load the driver's
+    modules.
 source = NVIDIA/nvidia-docker#1675
 
 [container-hook-overcommit]
@@ -677,10 +681,10 @@ keys = not enough memory for the allocation
 pattern =
     __vm_enough_memory: pid: \d+, comm: (?P<program>[^,\n]+), bytes: (?P<bytes>\d+) not enough memory for the allocation
 when = container-hook-driver
-cause = The kernel refused {program}, which the container toolkit starts, {bytes} bytes: its rule for promised memory
+cause = The kernel refused {bytes} bytes to {program}, which the container toolkit starts: its overcommit rule
     (vm.overcommit_memory) allows no more, so CUDA did not start.
-remedy = Look at sysctl vm.overcommit_memory: with 2 set it to 0, or raise vm.overcommit_ratio; with 0 end other
-    programs or add swap; or start the container through CDI, which needs no such helper.
+remedy = Check sysctl vm.overcommit_memory. If it is 2, set it to 0 or raise vm.overcommit_ratio; if it is 0, stop other
+    programs or add swap. Or start the container through CDI, which needs no such helper.
 source = NVIDIA/nvidia-container-toolkit#1324
 
 [container-hook-driver]
@@ -695,8 +699,8 @@ pattern =
     (driver error: failed to process request)
     initialization error: (cuda error: [\w ]+)
 cause = The helper of NVIDIA's container toolkit could not start the driver in time, or crashed in it ({found}).
-remedy = Update the container toolkit (older ones needed CUDA on the host, and stopped with it), keep
-    nvidia-persistenced running, and reboot the host if CUDA does not start there either.
+remedy = Update the container toolkit (older ones needed CUDA on the host, and failed with it), keep nvidia-persistenced
+    running, and reboot the host if CUDA does not start there either.
 source = NVIDIA/nvidia-docker#1648
 
 [container-hook-missing]
@@ -708,11 +712,11 @@ pattern =
     fork/exec (\S*nvidia-c\S+): no such file or directory
     stat (\S*nvidia-container-runtime-hook): no such file or directory
 values =
-    what of found: .*hook$ => hook that the CDI specification or the engine's own file of hooks names
-    what of found: . => runtime that Docker is to start
-cause = The NVIDIA {what}, {found}, is not installed.
+    what of found: .*hook$ => hook, which the CDI specification or the engine's hooks file names
+    what of found: . => runtime, which Docker should start
+cause = {found} is not installed. It is the NVIDIA {what}.
 remedy = Install all packages of the container toolkit in one version (nvidia-container-toolkit, its base and
-    libnvidia-container); for a hook then write the specification anew (sudo nvidia-ctk cdi generate
+    libnvidia-container). For a hook, then generate the specification again (sudo nvidia-ctk cdi generate
     --output=/etc/cdi/nvidia.yaml).
 source = NVIDIA/nvidia-docker#1190
 
@@ -720,8 +724,8 @@ source = NVIDIA/nvidia-docker#1190
 keys = error executing hook
 pattern = error executing hook `(\S*nvidia-c\S+)`
 cause = A hook of NVIDIA's container toolkit failed ({found}): it is older than the driver or the CDI specification, or
-    is the old OCI hook, which fails without root.
-remedy = Generate the specification anew (sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml), and remove the
+    it is the old OCI hook, which fails without root.
+remedy = Generate the specification again (sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml), and remove the
     old hook's file from /usr/share/containers/oci/hooks.d.
 source = ublue-os/bluefin#3454
 
@@ -739,11 +743,11 @@ pattern =
     + for|/run/containerd/containerd\.sock: connect: permission denied)
 values =
     advice of why: 'sys => Remove systemd_cgroup from /etc/containerd/config.toml, and set SystemdCgroup = true in the
-    + options of the runtime
+    + runtime's options
     advice of why: needs => Install the CNI plugins into that directory (package containernetworking-plugins)
     advice of why: name => Remove the old pod or container first (crictl rmp -f, crictl rm)
     advice of why: . => Run the command with sudo, and check that containerd runs (systemctl status containerd)
-cause = containerd, or a client of it, stopped: {why}.
+cause = containerd or a client of it failed: {why}.
 remedy = {advice}.
 source = https://github.com/containerd/containerd/blob/main/docs/man/containerd-config.toml.5.md
 
@@ -764,13 +768,13 @@ pattern =
     + version)
     unable to load config for runtime \w+: (?P<why4>[^\n']+)
 values =
-    advice of why: permission => If the engine runs in a container, start that with --privileged; if it runs without
-    + root, set no-cgroups = true in config.toml
-    advice of why: init\w+ error: driver => Keep nvidia-persistenced running, since the driver starts slowly without
+    advice of why: permission => If the engine runs in a container, start that container with --privileged; if it runs
+    + without root, set no-cgroups = true in config.toml
+    advice of why: init\w+ error: driver => Keep nvidia-persistenced running, because the driver starts slowly without
     + it, and try again
-    advice of why: detection|init => The engine runs without root or in a sandbox that hides that path: run it as
-    + root, or take CDI (nvidia-ctk cdi generate)
-    advice of why: .*could not find => Ask for a GPU that nvidia-smi -L lists (0 on a Spark), or generate the
+    advice of why: detection|init => The engine runs without root or in a sandbox that hides that path. Run it as
+    + root, or use CDI (nvidia-ctk cdi generate)
+    advice of why: .*could not find => Request a GPU that nvidia-smi -L lists (0 on a Spark), or generate the
     + specification again (sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml)
     advice of why: unrec => Use docker, containerd or crio
     advice of why: failed|unable to det => Install the toolkit's packages in one version (nvidia-container-toolkit,
@@ -787,10 +791,10 @@ keys = Failed to initialize NVML: Unknown Error
 pattern = Failed to initialize NVML: (Unknown Error)
 uncertain = yes
 cause = NVML may not use the GPU's devices in this container ({found}): if it had the GPU before, a reload of systemd
-    (daemon-reload) took them from its control group; if not, the toolkit did not give them to it.
-remedy = Start the container again; CDI, or the links below /dev/char that NVIDIA describes, keep it from coming back.
-    If it never had the GPU, set no-cgroups = false in /etc/nvidia-container-runtime/config.toml (true only for Docker
-    without root), update the toolkit, and name the devices (--device /dev/nvidia0 and the others).
+    (daemon-reload) removed them from its control group; if not, the toolkit never added them.
+remedy = Start the container again; CDI, or the links below /dev/char that NVIDIA describes, prevent this. If it never
+    had the GPU, set no-cgroups = false in /etc/nvidia-container-runtime/config.toml (true only for Docker without
+    root), update the toolkit, and name the devices (--device /dev/nvidia0 and the others).
 source = NVIDIA/nvidia-container-toolkit#48
 
 [start-program-missing]
@@ -799,10 +803,10 @@ pattern = exec user process caused:? '?(?P<why>no such file or directory|permiss
 uncertain = yes
 values =
     advice of why: no => Check in the image that the program and the interpreter in its first line (#!) exist, that
-    + the script has no Windows line ends (sed -i 's/\r$//' FILE), and that a binary's loader exists (ldd; one for
-    + glibc does not run on Alpine)
+    + the script has no Windows line endings (sed -i 's/\r$//' FILE), and that a binary's loader exists (ldd; a glibc
+    + binary does not run on Alpine)
     advice of why: . => Make it executable in the image (RUN chmod +x FILE), and start it from a volume that is not
-    + mounted noexec
+    + mounted with noexec
 cause = The container's start program could not be run: {why}.
 remedy = {advice}.
 source = docker-archive-public/docker.labs#215

@@ -9,8 +9,8 @@ RULES = r"""
 [image-format-old]
 keys = manifest version 2, schema 1 support has been removed
 pattern = schema 1 support has been removed\. Suggest the author of (?P<image>\S+)|(schema 1 support has been removed)
-cause = The image[ {image}] has a format of years ago (schema 1), which this Docker does not read any more.
-remedy = Take a newer tag of it, or build it anew from its Dockerfile.
+cause = The image[ {image}] has an old format (schema 1), which this Docker no longer reads.
+remedy = Use a newer tag, or rebuild the image from its Dockerfile.
 
 [image-tag-unknown]
 keys =
@@ -23,9 +23,9 @@ pattern =
     reading manifest (?P<tag>\S+) in (?P<repository>\S+): manifest unknown
     resolve (?:reference|source metadata for) '?([^\s'@]+?)'?: \S+: not found
     Error response from daemon: manifest unknown
-cause = The registry has no such image or tag ({found}[ in {repository}]): not every repository has latest.
-remedy = Look up the tags that the repository's page lists (of nvcr.io: the NGC catalogue), and pull one that exists for
-    arm64.
+cause = The registry has no such image or tag ({found}[ in {repository}]). Not every repository has latest.
+remedy = Look up the tags that the repository's page lists (for nvcr.io, the NGC catalogue), and pull one that exists
+    for arm64.
 source = jadolg/DockerImageSave#9
 
 [image-store-damaged]
@@ -37,9 +37,9 @@ pattern =
     (parent snapshot \S+ does not exist)
     (failed to get state for index \d+ on [^\n:]+)
     compute cache key: [^\n]*(missing content)
-cause = Docker's store of layers does not fit together any more ({found}), as after a full disk or a power loss.
-remedy = Empty the build cache (docker builder prune -af) and restart docker; if it stays, remove the image and pull it
-    again (docker rmi; docker system prune -a removes all that no container uses).
+cause = Docker's layer store is inconsistent ({found}), as after a full disk or a power loss.
+remedy = Empty the build cache (docker builder prune -af) and restart docker. If that does not help, remove the image
+    and pull it again (docker rmi; docker system prune -a removes all images that no container uses).
 
 [image-layer-damaged]
 keys =
@@ -53,13 +53,13 @@ pattern =
     + invalid tar header|lchown [^\n:]+: [\w ]+|exit status \d+)
     (?P<why2>archive/tar: invalid tar header)
 values =
-    advice of why: unexpected|archive => Look at the space below /var/lib/docker (df -h; docker system df), whose end
-    + looks the same, then pull again
-    advice of why: file exists => Restart docker and pull again; if it stays, remove what an interrupted pull left
-    + (docker system prune)
-    advice of why: lchown => Give the account that runs it without root more user ids (/etc/subuid, /etc/subgid:
+    advice of why: unexpected|archive => Check the space below /var/lib/docker (df -h; docker system df), because a
+    + full disk shows the same message, then pull again
+    advice of why: file exists => Restart docker and pull again. If that does not help, remove the remains of an
+    + interrupted pull (docker system prune)
+    advice of why: lchown => Add user ids for the account that runs it without root (/etc/subuid, /etc/subgid:
     + 100000:65536)
-    advice of why: . => Look at the kernel's log for errors of the disk (journalctl -k) and at the space (df -h)
+    advice of why: . => Check the kernel's log for disk errors (journalctl -k) and the free space (df -h)
 cause = A layer of the image could not be unpacked ({why}).
 remedy = {advice}.
 source = sickcodes/Docker-OSX#314
@@ -67,15 +67,15 @@ source = sickcodes/Docker-OSX#314
 [docker-password-store]
 keys = pass not initialized
 pattern = (pass not initialized)
-cause = Docker is set to keep logins in the program pass, which has no store yet ({found}).
-remedy = Take credsStore out of ~/.docker/config.json, or make a store (gpg --gen-key, then pass init KEY), and run
-    docker login again.
+cause = Docker is configured to keep logins in the program pass, which has no store yet ({found}).
+remedy = Remove credsStore from ~/.docker/config.json, or create a store (gpg --gen-key, then run pass init KEY), and
+    run docker login again.
 
 [docker-credentials]
 keys = ing credentials - err
 pattern = error (?:stor|gett)ing credentials - err: exec: \\*'([^'\\\n]+)
-cause = Docker is set to keep logins with {found}, which is not installed here.
-remedy = Take credsStore (or credHelpers) out of ~/.docker/config.json, or install that helper, and run docker login
+cause = Docker is configured to keep logins with {found}, which is not installed here.
+remedy = Remove credsStore (or credHelpers) from ~/.docker/config.json, or install that helper, and run docker login
     again.
 
 [podman-network-program]
@@ -84,7 +84,7 @@ pattern =
     could not find (?P<program1>pasta|slirp4netns)
     exec: '(?P<program2>pasta|slirp4netns|netavark|aardvark-dns|fuse-overlayfs|conmon|crun)': executable file not found
 cause = Podman needs the program {program}, which is not installed.
-remedy = Install its package (of pasta: passt): sudo apt install podman brings what it recommends, unless it is told
+remedy = Install its package (for pasta, passt). sudo apt install podman installs recommended packages, except with
     --no-install-recommends.
 
 [container-program-missing]
@@ -99,18 +99,18 @@ pattern =
     exec: \\*'(?P<program2>[^'\\\n]+)\\*': (?:stat [^:\n]+: )?(?P<why2>no such file or directory): unknown
     exec: \\*'(?P<program3>[^'\\\n]+)\\*': (?P<why3>permission denied): unknown
 values =
-    advice of program: serve$|vllm$ => Write the whole command (vllm serve MODEL), or leave out what the image's entry
-    + point already is
-    advice of program: nvidia-(smi|ctk) => Start the container with --gpus all (of Podman --device nvidia.com/gpu=all),
-    + which puts nvidia-smi into it
+    advice of program: serve$|vllm$ => Write the full command (vllm serve MODEL), or omit the part that is already the
+    + image's entry point
+    advice of program: nvidia-(smi|ctk) => Start the container with --gpus all (with Podman, --device
+    + nvidia.com/gpu=all), which mounts nvidia-smi
     advice of program: new[ug]idmap => Install the package uidmap on the host, which Podman needs without root
-    advice of program: (/bin/|/usr/bin/)?bash$ => The image may have only sh, or a program set as its entry point: try
+    advice of program: (/bin/|/usr/bin/)?bash$ => The image may have only sh, or a program set as its entry point. Try
     + sh, or --entrypoint
-    advice of why: permission => Make the file executable (chmod +x) before it is copied into the image
-    advice of program: -|\w+= => Put docker's options before the name of the image, since what follows it is the program
-    advice of program: . => Look at what the image has (docker run --entrypoint sh IMAGE), and give the program's full
-    + path
-cause = The container's program {program} cannot be started in the image ({why}).
+    advice of why: permission => Make the file executable (chmod +x) before you copy it into the image
+    advice of program: -|\w+= => Put docker's options before the image's name, because the program follows it
+    advice of program: . => Check what the image contains (docker run --entrypoint sh IMAGE), and use the program's
+    + full path
+cause = The program {program} cannot be started in the container's image ({why}).
 remedy = {advice}.
 source = docker/for-linux#963
 
@@ -118,9 +118,9 @@ source = docker/for-linux#963
 keys =
     Payment Required
 pattern = (?:registry|status[^\n]{0,40}): ?(?P<why>(?:402 )?Payment Required)
-cause = The registry gives the image only to accounts that have a right to it ({why}): of NVIDIA's that is a
-    subscription, or the membership in its developer program.
-remedy = Use an API key of an organisation that has it (NGC: accept the terms on the image's page, join the NVIDIA
+cause = The registry gives the image only to entitled accounts ({why}). NVIDIA requires a subscription or membership in
+    its developer program.
+remedy = Use the API key of an entitled organisation (NGC: accept the terms on the image's page, join the NVIDIA
     developer program for NIM), and run docker login nvcr.io again with the user $oauthtoken.
 
 [registry-unreachable]
@@ -134,8 +134,8 @@ pattern =
     https?://(?P<host1>[\w.-]+(?::\d+)?)/v2/[^\n]*?(?P<why1>net/http: [\w ]+?|context deadline exceeded)(?: \(|'|$)
     https?://(?P<host3>[\w.-]+(?::\d+)?)/v2/[^\n]*?: (?P<why3>EOF)$
     https?://(?P<host2>[\w.-]+(?::\d+)?)/v2/[^\n]*?dial tcp \S+: (?:connect: )?(?P<why2>[\w/ ]+)$
-cause = The registry {host} was not reached ({why}): Docker's daemon asks it itself, and does not have a shell's proxy
-    or VPN.
+cause = The registry {host} could not be reached ({why}). Docker's daemon connects itself, without your shell's proxy or
+    VPN.
 remedy = Check the network (curl -I https://{host}/v2/), set a needed proxy in a drop-in of docker.service
     (HTTPS_PROXY), and restart docker.
 source = DeepVAC/TorchPod#64
@@ -143,22 +143,22 @@ source = DeepVAC/TorchPod#64
 [registry-plain-http]
 keys = server gave HTTP response to HTTPS client
 pattern = https://(?P<host>[\w.-]+(?::\d+)?)/\S* http: (server gave HTTP response to HTTPS client)
-cause = The registry {host} answers in plain HTTP, and Docker asks by HTTPS.
-remedy = Give the registry a certificate, or name it under insecure-registries in /etc/docker/daemon.json of the host
-    that pulls (BuildKit: in its own buildkitd.toml), and restart docker.
+cause = The registry {host} answers in plain HTTP, but Docker uses HTTPS.
+remedy = Install a certificate on the registry, or name it under insecure-registries in /etc/docker/daemon.json on the
+    pulling host (for BuildKit, in its own buildkitd.toml), and restart docker.
 source = distribution/distribution#1874
 
 [registry-certificate]
 keys = x509: certificate
 pattern = https://(?P<host>[\w.-]+(?::\d+)?)/[^\n]*x509: certificate (?P<why>[\w ]+)
 values =
-    advice of why: has expired or is not yet valid => Check this host's clock (timedatectl), and else have the
+    advice of why: has expired or is not yet valid => Check this host's clock (timedatectl); if it is right, have the
     + certificate renewed
-    advice of why: is valid for => Use a name that the certificate has
-    advice of why: . => Put the CA of that server or of the proxy as ca.crt into a directory called like the server in
-    + /etc/docker/certs.d, or for all programs into /usr/local/share/ca-certificates (update-ca-certificates) and
+    advice of why: is valid for => Use a name from the certificate
+    advice of why: . => Copy the CA of that server or of the proxy to ca.crt in a directory named after the server in
+    + /etc/docker/certs.d (for all programs, to /usr/local/share/ca-certificates, and run update-ca-certificates), and
     + restart docker
-cause = The TLS certificate of {host} is not accepted: it {why}.
+cause = Docker rejects the TLS certificate of {host} ({why}).
 remedy = {advice}.
 source = docker/for-win#23
 
@@ -169,9 +169,9 @@ keys =
 pattern =
     bind source path does not exist: (\S+?)\.?$
     Error: stat(?:fs)? (/(?!dev/)\S+): no such file or directory
-cause = The container is to see {found} of the host, which does not exist there.
-remedy = Create the directory first, and write its full path; a Docker that is a snap sees only the home directory, and
-    a remote daemon its own disk.
+cause = The container should mount {found} from the host, where it does not exist.
+remedy = Create the directory first, and write its full path. Docker from a snap sees only the home directory, and a
+    remote daemon only its own disk.
 source = docker/docs#4709
 
 [mount-file-onto-directory]
@@ -180,9 +180,9 @@ pattern =
     mounting \\*'(?P<source1>[^'\\\n]+)\\*' to rootfs at \\*'(?P<target>[^'\\\n]+)\\*'[^\n]*mount a directory onto a fil
     +e
     mount a directory onto a file
-cause = A directory of the host is to be mounted onto a file of the container, or the reverse[ ({source} on {target})]:
-    Docker makes a directory of a path that does not exist.
-remedy = Remove the empty directory that Docker made of the path, create the file, and write its full path.
+cause = The mount puts a directory of the host onto a file of the container, or the reverse[ ({source} on {target})].
+    Docker creates a directory for a path that does not exist.
+remedy = Remove the empty directory that Docker created at that path, create the file, and write its full path.
 source = moby/moby#36428
 
 [docker-plugin-missing]
@@ -194,7 +194,7 @@ pattern =
     '(?!compose|buildx)([a-z]\w*)' is not a docker command
 cause = Docker has no plugin {found} here, or the command is misspelt.
 remedy = Add Docker's own apt repository (download.docker.com/linux/ubuntu) and run sudo apt install
-    docker-{found}-plugin; docker info lists the plugins that are there.
+    docker-{found}-plugin. docker info lists the installed plugins.
 source = docker/model-runner#257
 
 [docker-compose-missing]
@@ -211,8 +211,8 @@ pattern =
     (docker-compose): command not found
     Command '(docker-compose)' not found
 cause = Docker's compose plugin is not installed here, or the command is written in its old form ({found}).
-remedy = Install docker-compose-plugin (of Ubuntu's own Docker: docker-compose-v2), and write docker compose -f FILE up,
-    with -f before up.
+remedy = Install docker-compose-plugin (for Ubuntu's own Docker, docker-compose-v2), and write docker compose -f FILE
+    up, with -f before up.
 source = docker/compose#8986
 
 [dockerfile-copy-missing]
@@ -222,10 +222,10 @@ keys =
 pattern =
     failed to calculate checksum of ref \S+ '?([^'\n]+)'?: not found
     COPY failed: file not found in build context or excluded by \.dockerignore: stat ([^:\n]+)
-cause = The Dockerfile copies {found}, which is not in the directory that docker build was given, or .dockerignore
-    leaves it out.
-remedy = Run docker build with the directory that has it as the context (-f names the Dockerfile), or clone the
-    repository instead of unpacking an archive, where it is .git or a submodule.
+cause = The Dockerfile copies {found}, which is not in docker build's context directory, or is excluded by
+    .dockerignore.
+remedy = Run docker build with the directory that contains it as the context (-f names the Dockerfile). For .git or a
+    submodule, clone the repository instead of unpacking an archive.
 source = infiniflow/ragflow#5135
 
 [dockerfile-invalid]
@@ -235,20 +235,20 @@ keys =
 pattern =
     [Dd]ockerfile parse error (?:on )?line (?P<line>\d+): (?P<why>[^\n]+)
 cause = Line {line} of the Dockerfile cannot be read: {why}.
-remedy = Correct it: a command that goes on needs a backslash at the end of each line but the last (without a blank
-    behind it), and lines of a script belong into a here-document (RUN <<EOF), which needs BuildKit.
+remedy = Correct it. A command of several lines needs a backslash at the end of each line but the last (with no space
+    after it), and the lines of a script belong in a here-document (RUN <<EOF), which needs BuildKit.
 
 [buildkit-needed]
 keys = option requires BuildKit
 pattern = the (--\w+) option requires BuildKit
-cause = The Dockerfile uses {found}, which Docker's old builder does not know.
-remedy = Install docker-buildx-plugin (of Ubuntu's own Docker: docker-buildx), or build with DOCKER_BUILDKIT=1.
+cause = The Dockerfile uses {found}, which Docker's old builder does not support.
+remedy = Install docker-buildx-plugin (for Ubuntu's own Docker, docker-buildx), or build with DOCKER_BUILDKIT=1.
 
 [build-secret-missing]
 keys = failed to solve: secret
 pattern = failed to solve: secret ([\w.-]+): not found
-cause = The Dockerfile mounts the secret {found}, which docker build was not given.
-remedy = Pass it: docker build --secret id={found},env={found} (or src=FILE); in a compose file build.secrets.
+cause = The Dockerfile mounts the secret {found}, but docker build got none.
+remedy = Pass it: docker build --secret id={found},env={found} (or src=FILE); in a compose file, use build.secrets.
 
 [dockerfile-missing]
 keys =
@@ -258,8 +258,8 @@ pattern =
     failed to read dockerfile: open (\S+): no such file or directory
     unable to prepare context: (path '[^'\n]+' not found)
     unable to prepare context: unable to evaluate symlinks in Dockerfile path: lstat (\S+):
-cause = docker build did not find {found}.
-remedy = Change to the directory of the Dockerfile, or name it with -f and give its directory as the last argument.
+cause = docker build cannot find {found}.
+remedy = Change to the directory of the Dockerfile, or name it with -f and pass its directory as the last argument.
 
 [docker-network-module]
 keys =
@@ -268,10 +268,10 @@ keys =
 pattern =
     (?P<what1>failed to add the host [^\n]{0,60}pair interfaces): operation not supported
     (?P<what2>error creating default '?bridge'? network): operation not supported
-cause = The running kernel finds no module for Docker's network ({what}): the kernel was upgraded and the host not
-    restarted since, so that the modules of the old one are gone, or this kernel was installed or built without them.
-remedy = Reboot the host; if that is not it, load them (sudo modprobe veth bridge), and install the kernel's further
-    modules (linux-modules-extra-$(uname -r), where there is such a package).
+cause = The running kernel has no module for Docker's network ({what}): the kernel was upgraded without a reboot, so the
+    old modules are gone, or this kernel was installed or built without them.
+remedy = Reboot the host. If that does not help, load the modules (sudo modprobe veth bridge), and install the kernel's
+    extra modules (linux-modules-extra-$(uname -r), if that package exists).
 
 [docker-iptables-module]
 keys =
@@ -283,14 +283,14 @@ pattern =
     can't initialize iptables table '(?P<table>\w+)': Table does not exist
     Error initializing network controller[^\n]*?(?P<rule>RULE_APPEND failed|Extension \w+ revision \d+ not supported)
 values =
-    advice of table: raw => Docker 28 needs it for published ports: boot a kernel that has iptable_raw, or set
-    + DOCKER_INSECURE_NO_IPTABLES_RAW=1 for the service (a drop-in of docker.service; it opens ports that are published
-    + on 127.0.0.1 to the local network), or stay at Docker 27
+    advice of table: raw => Docker 28 needs it for published ports. Boot a kernel with iptable_raw, stay with Docker
+    + 27, or set DOCKER_INSECURE_NO_IPTABLES_RAW=1 in a drop-in of docker.service (this exposes ports published on
+    + 127.0.0.1 to the local network)
     advice of table: . => Load its module (sudo modprobe iptable_nat, iptable_filter), or boot a kernel that has it
-    advice of rule: . => Reboot if the kernel was upgraded since the start; if that is not it, switch to the other
-    + backend (sudo update-alternatives --set iptables /usr/sbin/iptables-legacy) and start docker
-cause = Docker cannot write its firewall rules, since this kernel does not have what iptables needs[: the table
-    {table}][ ({rule})].
+    advice of rule: . => Reboot if the kernel was upgraded since the last start. If that does not help, switch to the
+    + other backend (sudo update-alternatives --set iptables /usr/sbin/iptables-legacy) and start docker
+cause = Docker cannot write its firewall rules, because this kernel lacks what iptables needs[: the table {table}][
+    ({rule})].
 remedy = {advice}.
 source = moby/moby#49557
 
@@ -299,9 +299,10 @@ keys = iptables failed:
 pattern =
     iptables failed: [^\n]*?(No chain/target/match by that name|Chain '\S+' does not exist|RULE_APPEND failed)
     iptables failed: (?P<command>iptables [^\n:]+):(?P<why>[^\n]+)
-cause = Docker could not add its firewall rule ({found}): its chains are gone, as after ufw, firewalld or nftables
-    loaded their rules anew, or iptables does not work in this kernel.
-remedy = Restart docker (systemctl restart docker), which makes its chains again, and always after the firewall.
+cause = Docker could not add its firewall rule ({found}): its chains are gone (ufw, firewalld or nftables reloaded their
+    rules, for example), or iptables does not work in this kernel.
+remedy = Restart docker (systemctl restart docker), which creates its chains again. Always restart docker after the
+    firewall.
 source = moby/moby#16816
 
 [docker-address-pools]
@@ -312,7 +313,7 @@ keys =
 pattern =
     (non-overlapping IPv[46] address pool)
     (predefined address pools have been fully subnetted)
-cause = Docker has no free subnet for another network ({found}): each compose project takes one, and a VPN's routes
+cause = Docker has no free subnet for another network ({found}): each compose project uses one, and a VPN's routes
     exclude more.
 remedy = Remove unused networks (docker network prune), or set smaller default-address-pools in /etc/docker/daemon.json.
 source = moby/moby#23971
@@ -325,18 +326,18 @@ keys =
 pattern =
     while adding custom device '([^'\n]+)': no such file or directory
     (?:cannot|Error:) stat '?(/dev/[^\s':]+)'?: [Nn]o such file or directory
-cause = The container is to get the device {found}, which this host does not have now.
-remedy = Take it off the devices, or load what makes it (of /dev/infiniband: mlx5_ib and ib_uverbs, of /dev/nvidia*: the
-    driver; nvidia-smi shows it).
+cause = The container requests the device {found}, which this host does not have now.
+remedy = Remove it from the devices, or load the module that creates it (for /dev/infiniband, mlx5_ib and ib_uverbs; for
+    /dev/nvidia*, the driver, which nvidia-smi shows).
 source = dstackai/dstack#2787
 
 [image-name-invalid]
 keys = invalid reference format
 pattern = invalid reference format(?:: (repository name[^\n.]*must be lowercase))?
-cause = Docker cannot read the image's name[ ({found})]: an empty variable, a blank after a backslash, or an option that
-    is not written right has become part of it.
-remedy = Print the command with its variables (set -x), and see that each line but the last ends with a backslash and
-    that the name is in small letters.
+cause = Docker cannot read the image's name[ ({found})]: it contains the effect of an empty variable, a space after a
+    backslash, or a misspelt option.
+remedy = Print the command with its variables (set -x). Check that each line but the last ends with a backslash, and
+    that the name is in lower case.
 source = scyto/docker-UnifiBrowser#11
 
 [compose-file-invalid]
@@ -355,11 +356,10 @@ pattern =
     (?P<why3>service '[^'\n]+' has neither an image nor a build context specified)
 values =
     advice of why: .*Additional properties .*'(?:devices|gpus|develop|include|name|profiles|configs|pull_policy)' =>
-    + That
-    + key is newer than this release of compose: use docker compose (the plugin docker-compose-plugin of Docker's
+    + This compose release does not support that key. Use docker compose (docker-compose-plugin from Docker's
     + repository) instead of docker-compose 1.x, or update it
-    advice of why: . => Correct that place: mostly blanks of indentation, a tab or a colon in an unquoted value; where
-    + the key is a new one, update the compose plugin. docker compose config checks the file
+    advice of why: . => Correct that line: usually the indentation, a tab, or a colon in an unquoted value is wrong.
+    + If the key is new, update the compose plugin. docker compose config checks the file
 cause = The compose file[ {file}] is not valid: {why}.
 remedy = {advice}.
 source = docker/getting-started-todo-app#22
@@ -369,15 +369,14 @@ keys = : invalid compose project
 pattern =
     (?P<what>service '[^'\n]+' (?:refers to undefined \w+ \S+|depends on undefined service '?[\w.-]+)'?): invali
     +d compose
-cause = The compose file is not complete: {what}.
-remedy = Define it in the file (volumes, networks and secrets have a section of their own at its end), or correct the
-    name.
+cause = The compose file is incomplete: {what}.
+remedy = Define it in the file (volumes, networks and secrets have separate top-level sections), or correct the name.
 
 [compose-variable-required]
 keys = is missing a value
 pattern = required variable (?P<name>\w+) is missing a value(?:: (?P<why>[^'\n]+))?
 cause = The compose file needs the variable {name}, which is not set[: {why}].
-remedy = Set it in the file .env beside the compose file, or in the shell that calls docker compose.
+remedy = Set it in the file .env next to the compose file, or in the shell that calls docker compose.
 
 [compose-file-missing]
 keys =
@@ -386,9 +385,9 @@ keys =
 pattern =
     (no configuration file provided): not found
     env file (\S+) not found
-cause = docker compose did not find a file ({found}).
-remedy = Change to the directory with compose.yaml (or name it with -f), and create the file of variables that it reads
-    (.env, mostly from .env.example).
+cause = docker compose cannot find a file ({found}).
+remedy = Change to the directory with compose.yaml (or name it with -f), and create its variables file (.env, usually
+    from .env.example).
 source = docker/compose#11264
 
 [podman-short-name]
@@ -417,19 +416,19 @@ pattern =
     (No usable sandbox!)
     (info to setgroups: Permission denied)
 unless = new[ug]idmap: write
-cause = The program may not make a user namespace ({found}): AppArmor of Ubuntu 23.10 and newer allows that only to
+cause = The program may not create a user namespace ({found}). In Ubuntu 23.10 and newer, AppArmor allows that only to
     programs with a profile.
-remedy = Give that program a profile in /etc/apparmor.d (profile NAME /usr/bin/NAME flags=(unconfined), with the one
-    rule userns,) and run sudo systemctl reload apparmor, or allow it to all: sudo sysctl
-    kernel.apparmor_restrict_unprivileged_userns=0; inside a container start that with --security-opt
+remedy = Write a profile for that program in /etc/apparmor.d (profile NAME /usr/bin/NAME flags=(unconfined), with the
+    single rule userns,) and run sudo systemctl reload apparmor, or allow all programs: sudo sysctl
+    kernel.apparmor_restrict_unprivileged_userns=0. If the program runs in a container, start that with --security-opt
     apparmor=unconfined.
 source = anthropic-experimental/sandbox-runtime#74
 
 [podman-nested]
 keys = is not supported over overlayfs
 pattern = ('?overlay'? is not supported over overlayfs)
-cause = Podman or Docker stores images on an overlay of another container ({found}), which does not work.
-remedy = Mount a volume on its storage (-v containers:/var/lib/containers; of Docker /var/lib/docker), or install
+cause = Podman or Docker stores images on another container's overlay ({found}), which does not work.
+remedy = Mount a volume on its storage (-v containers:/var/lib/containers; for Docker, /var/lib/docker), or install
     fuse-overlayfs and pass --device /dev/fuse.
 
 [podman-id-programs]
@@ -440,27 +439,27 @@ keys =
 pattern =
     (new[ug]idmap): write to [ug]id_map failed
     '((?:/[\w-]+)*/?new[ug]idmap)': should have setuid or have filecaps
-cause = {found}, which containers without root need, has lost its rights, as in an image or a copied system, or the
+cause = {found}, which containers without root need, lost its setuid bit (in an image or a copied system), or the
     account has no range of ids.
-remedy = Install uidmap anew (sudo apt install --reinstall uidmap; ls -l shows an s in its mode), give the account its
-    line in /etc/subuid and /etc/subgid (sudo usermod --add-subuids 100000-165535 --add-subgids 100000-165535 $USER),
-    then podman system migrate.
+remedy = Reinstall uidmap (sudo apt install --reinstall uidmap; ls -l then shows an s in the mode), add the account to
+    /etc/subuid and /etc/subgid (sudo usermod --add-subuids 100000-165535 --add-subgids 100000-165535 $USER), then run
+    podman system migrate.
 
 [enroot-directory]
 keys = pyxis:
 pattern =
     pyxis:\s+(?:\[ERROR\] )?mkdir: cannot create directory '(?P<directory>[^'\n]+)': (?P<why>Permission denied|No sp
     +ace left on device|No such file or directory)
-cause = enroot, which pyxis starts, cannot make its directory {directory} ({why}).
-remedy = Make the directories of /etc/enroot/enroot.conf on each node (ENROOT_RUNTIME_PATH, ENROOT_CACHE_PATH,
-    ENROOT_DATA_PATH) writable for each user (sudo mkdir -p, chmod 1777, or one of its own for each user with $(id -u)
-    in the path, on a disk that is mounted before slurmd starts), then resume the node.
+cause = enroot, which pyxis starts, cannot create its directory {directory} ({why}).
+remedy = On each node, make the directories in /etc/enroot/enroot.conf (ENROOT_RUNTIME_PATH, ENROOT_CACHE_PATH,
+    ENROOT_DATA_PATH) writable for each user (sudo mkdir -p and chmod 1777, or a directory for each user with $(id -u)
+    in the path), on a disk that is mounted before slurmd starts. Then resume the node.
 source = awslabs/awsome-distributed-ai#141
 
 [enroot-no-gpu]
 keys = Command not found: nvidia-container-cli
 pattern = Command not found: (nvidia-container-cli)
-cause = enroot gives the GPU to a container by the program {found}, which is not installed.
+cause = enroot needs the program {found} to pass the GPU to a container, but it is not installed.
 remedy = Install it (sudo apt install libnvidia-container-tools, from the repository of NVIDIA's container toolkit).
 
 [loop-device-missing]
@@ -469,8 +468,8 @@ keys =
     failed to setup loop device
 pattern = (failed to (?:find|set ?up) (?:a )?loop device)
 cause = There is no free loop device for the image ({found}): the limit is reached, or the program runs in a container.
-remedy = Load the module with more (sudo modprobe loop max_loop=256; losetup -a shows those in use); without them unpack
-    the image (apptainer build --sandbox DIR IMAGE) and run the directory.
+remedy = Load the module with more devices (sudo modprobe loop max_loop=256; losetup -a shows those in use). Without
+    loop devices, unpack the image (apptainer build --sandbox DIR IMAGE) and run the directory.
 
 [podman-refused]
 keys =
@@ -505,34 +504,34 @@ pattern =
     + '\w+' overwritten|database configuration mismatch|unable to connect to Podman socket|no container with name or
     + ID \S+|invalid config provided: [^\n]+)
 values =
-    advice of why: fsopen|unknown|join => This crun does not fit the kernel or Podman: update crun (or podman), or
-    + use --runtime runc
-    advice of why: cannot set mem|rootless => Delegate the control groups to the account (systemd: Delegate=cpu
-    + cpuset io memory pids for user@.service, and a login of its own), or leave out the limit
+    advice of why: fsopen|unknown|join => This crun does not fit the kernel or Podman. Update crun (or podman), or use
+    + --runtime runc
+    advice of why: cannot set mem|rootless => Delegate the control groups to the account (systemd: Delegate=cpu cpuset
+    + io memory pids for user@.service, and a direct login), or omit the limit
     advice of why: error stat => The CDI specification names a device that does not exist now: load the driver
     + (nvidia-smi; sudo nvidia-modprobe -u -c 0) and generate it again (sudo nvidia-ctk cdi generate
     + --output=/etc/cdi/nvidia.yaml)
-    advice of why: read|can't get => The runtime ended at the container's start: update crun or runc, raise a low
-    + memory limit, and look at the kernel's log (segfault, apparmor)
-    advice of why: mount|setr|pivot|clone => It is not allowed without root or in a container: leave out that option
-    + or --ulimit, or start the outer container with --privileged (or use sudo podman)
+    advice of why: read|can't get => The runtime ended when the container started. Update crun or runc, raise a low
+    + memory limit, and read the kernel's log (segfault, apparmor)
+    advice of why: mount|setr|pivot|clone => It is not allowed without root or in a container. Omit that option or
+    + --ulimit, or start the outer container with --privileged (or use sudo podman)
     advice of why: unlink|open => Files of this account belong to root, or its user namespace cannot enter the home
     + directory: change the owner back (sudo chown -R $USER ~/.local/share/containers), and allow others to enter
     + each directory above (chmod o+x)
-    advice of why: cannot set up => Install uidmap, and give the account a range in /etc/subuid and /etc/subgid
+    advice of why: cannot set up => Install uidmap, and add a range for the account in /etc/subuid and /etc/subgid
     + (sudo usermod --add-subuids 100000-165535 --add-subgids 100000-165535 USER; podman system migrate)
     advice of why: short => Use the image's full name (docker.io/library/NAME)
-    advice of why: netavark => Run it with sudo, or load the kernel's modules (nf_tables, iptable_nat); inside a
-    + container, start the outer one with NET_ADMIN
+    advice of why: netavark => Run it with sudo, or load the kernel's modules (nf_tables, iptable_nat). Inside a
+    + container, start the outer container with NET_ADMIN
     advice of why: could => Install that program (apt: netavark, aardvark-dns, slirp4netns, passt, conmon, crun)
     advice of why: setting => Update passt and its AppArmor profile, or use --network slirp4netns or host
     advice of why: kernel|'over => Set driver = "vfs" or mount_program = "/usr/bin/fuse-overlayfs" in
     + ~/.config/containers/storage.conf, or put the storage on a local disk
-    advice of why: User|data => The storage was made with other settings: restore them in storage.conf, or create it
-    + again (podman system reset, which removes all images and containers)
-    advice of why: unable => Start its service (systemctl --user start podman.socket; podman machine elsewhere)
-    advice of why: no cont => Look at podman ps -a as the same account (root has its own containers)
-    advice of why: . => Leave out one of the two options
+    advice of why: User|data => The storage was created with other settings. Restore them in storage.conf, or create
+    + it again (podman system reset, which removes all images and containers)
+    advice of why: unable => Start its service (systemctl --user start podman.socket; outside Linux, podman machine)
+    advice of why: no cont => Check podman ps -a as the same account (root has its own containers)
+    advice of why: . => Omit one of the two options
 cause = Podman, or the runtime that it calls, failed: {why}.
 remedy = {advice}.
 source = mmartial/ComfyUI-Nvidia-Docker#86
@@ -540,9 +539,9 @@ source = mmartial/ComfyUI-Nvidia-Docker#86
 [podman-controllers]
 keys = the requested cgroup controller
 pattern = the requested cgroup controller '(\w+)' is not available
-cause = Podman without root may not use the control group {found}, which the limit that was asked for needs.
-remedy = Have systemd delegate it: Delegate=cpu cpuset io memory pids in a drop-in of user@.service, sudo systemctl
-    daemon-reload and a new login; or leave that limit out.
+cause = Podman without root may not use the control group {found}, which the requested limit needs.
+remedy = Let systemd delegate it: set Delegate=cpu cpuset io memory pids in a drop-in of user@.service, run sudo
+    systemctl daemon-reload, and log in again. Or omit the limit.
 
 [podman-user-ids]
 keys =
@@ -556,37 +555,37 @@ pattern =
     +)\))?
     there might not be enough IDs available in the namespace(?: \(requested (?P<ids2>[\d:]+) for (?P<file2>\S+?)\))?
 cause = Podman without root has too few user ids for the image[: {file} needs {ids}].
-remedy = Give the account a range (sudo usermod --add-subuids 100000-165535 --add-subgids 100000-165535 USER), then run
-    podman system migrate.
+remedy = Add a range for the account (sudo usermod --add-subuids 100000-165535 --add-subgids 100000-165535 USER), then
+    run podman system migrate.
 source = podman-container-tools/podman#12715
 
 [container-low-port]
 keys = cannot expose privileged port
 pattern = rootlessport cannot expose privileged port (\d+)
-cause = Podman without root may not open the port {found}, since it is below 1024.
-remedy = Publish a higher one (-p 8080:{found}), or set net.ipv4.ip_unprivileged_port_start={found} with sysctl.
+cause = Podman without root may not open the port {found} because it is below 1024.
+remedy = Publish a higher port (-p 8080:{found}), or set net.ipv4.ip_unprivileged_port_start={found} with sysctl.
 source = rootless-containers/rootlesskit#192
 
 [docker-client-too-new]
 keys = is too new. Maximum supported API version
 pattern = client version (?P<client>[\d.]+) is too new\. Maximum supported API version is (?P<most>[\d.]+)
-cause = The program asks Docker with the API {client}, and this daemon is older: it knows up to {most}.
-remedy = Update Docker on this host, or set DOCKER_API_VERSION={most} for the program that asks.
+cause = The program uses Docker's API {client}, but this daemon is older: it supports versions up to {most}.
+remedy = Update Docker on this host, or set DOCKER_API_VERSION={most} for that program.
 
 [docker-not-a-terminal]
 keys = a TTY
 pattern = the input device is not (a TTY)
-cause = docker was to give the container a terminal (-t), and the command does not run in one, as in a script, by ssh or
-    cron.
-remedy = Leave -t out (-i alone passes input on), or call ssh with -t.
+cause = docker should attach a terminal to the container (-t), but the command does not run in a terminal (in a script,
+    over ssh, from cron).
+remedy = Omit -t (-i alone forwards input), or call ssh with -t.
 source = wpscanteam/wpscan#1169
 
 [container-interpreter-missing]
 keys = exec /
 pattern = ^exec (/\S+): no such file or directory
-cause = The container's program {found} is there, but what it needs first is not: the interpreter of its first line (a
-    carriage return at the line's end is taken as part of it), or the loader of its C library.
-remedy = Look at its first line (head -1, file), convert it with dos2unix, and use a base image with that C library
+cause = The container's program {found} exists, but its interpreter does not: the one in its first line (a carriage
+    return at the line's end counts as part of it), or the loader of its C library.
+remedy = Check its first line (head -1, file), convert it with dos2unix, and use a base image with that C library
     (glibc, not Alpine's musl).
 
 [container-user-missing]
@@ -594,39 +593,37 @@ keys =
     no matching entries in passwd file
     no matching entries in group file
 pattern = unable to find (?P<kind>user|group) (?P<name>[\w.-]+): no matching entries
-cause = The container is to run as the {kind} {name}, which its image does not have.
-remedy = Give its number instead (--user 1000:1000; user: "1000:1000" in the compose file), or add it in the Dockerfile
+cause = The container should run as the {kind} {name}, which its image does not have.
+remedy = Use its number instead (--user 1000:1000; user: "1000:1000" in the compose file), or add it in the Dockerfile
     (useradd) before USER.
 
 [container-exec-broken]
 keys = write init-p: broken pipe
 pattern = (write init-p: broken pipe)
-cause = Docker could not start another program in the container ({found}): the container is at its limit of memory or
-    processes, or is just ending.
-remedy = Look at docker stats and docker inspect (State, Memory, PidsLimit), raise the limit, or restart the container.
+cause = Docker could not start another program in the container ({found}): the container has reached its limit of memory
+    or processes, or is just exiting.
+remedy = Check docker stats and docker inspect (State, Memory, PidsLimit), raise the limit, or restart the container.
 
 [container-not-running]
 keys =
     Error response from daemon: container
     Error response from daemon: Container
 pattern = Error response from daemon: [Cc]ontainer (?P<name>\S+) is (?P<why>not running|restarting)
-cause = The container {name} is {why}: its program ended.
-remedy = Read docker logs {name}, which has its reason; docker run --entrypoint sh starts the image without that
-    program.
+cause = The container {name} is {why}, because its program exited.
+remedy = Read docker logs {name}, which says why. docker run --entrypoint sh starts the image without that program.
 
 [docker-network-overlap]
 keys = Pool overlaps with other one
 pattern = (Pool overlaps with other one) on this address space
-cause = The compose file asks for a subnet that another network of Docker or of this host has ({found}).
-remedy = Choose another subnet in it, or remove the old network (docker network ls, docker network rm).
+cause = The compose file requests a subnet that another network of Docker or of this host uses ({found}).
+remedy = Choose another subnet in the file, or remove the old network (docker network ls, docker network rm).
 
 [container-rlimit]
 keys = error setting rlimit type
 pattern = error setting rlimit type (\d+): operation not permitted
-cause = Docker may not raise the limit that --ulimit asks for (type {found}; 8 is memlock): it runs without root, or in
-    a container.
-remedy = Leave --ulimit out, or raise the limit of the daemon itself (LimitMEMLOCK=infinity in a drop-in of its
-    service).
+cause = Docker may not raise the limit that --ulimit requests (type {found}; 8 is memlock), because it runs without
+    root, or in a container.
+remedy = Omit --ulimit, or raise the daemon's own limit (LimitMEMLOCK=infinity in a drop-in of its service).
 
 [build-memory]
 keys =
@@ -635,15 +632,15 @@ keys =
 pattern =
     failed to solve: (?P<why1>ResourceExhausted): process
     failed to receive status: rpc error: (?P<why2>code = Unavailable desc = error reading from server: EOF)
-cause = The builder ran out of memory, or ended in the middle of the build ({why}).
-remedy = Look for Out of memory in the kernel's log (journalctl -k) and at docker's journal (journalctl -u docker);
-    build with fewer jobs (MAX_JOBS as a build argument), end the programs that hold memory, and restart docker.
+cause = The builder ran out of memory, or exited in the middle of the build ({why}).
+remedy = Look for Out of memory in the kernel's log (journalctl -k) and read docker's journal (journalctl -u docker).
+    Build with fewer jobs (MAX_JOBS as a build argument), stop programs that hold memory, and restart docker.
 
 [buildx-platforms]
 keys = Multi-platform build is not supported
 pattern = (Multi-platform build is not supported) for the docker driver
-cause = Docker's own builder makes images for one platform at a time ({found}).
-remedy = Build only for linux/arm64, or make a builder (docker buildx create --use --driver docker-container).
+cause = Docker's default builder builds images for one platform at a time ({found}).
+remedy = Build only for linux/arm64, or create a builder (docker buildx create --use --driver docker-container).
 
 [docker-daemon-refused]
 keys =
@@ -661,25 +658,25 @@ pattern =
 values =
     advice of why: [Ii]ptables => Install iptables (sudo apt install iptables), and check that /usr/sbin is on the
     + service's PATH
-    advice of why: volume => Another dockerd has its files open: end it (pgrep -a dockerd), then start docker
-    advice of why: conflicts => Stop docker, move /var/lib/docker/network/files/local-kv.db away and start it: it
-    + creates its networks again (those of compose with docker compose up)
+    advice of why: volume => Another dockerd has its files open: stop it (pgrep -a dockerd), then start docker
+    advice of why: conflicts => Stop docker, move /var/lib/docker/network/files/local-kv.db away and start docker,
+    + which creates its networks again (compose networks need docker compose up)
     advice of why: Failed to Setup|error creating def => Load its modules (sudo modprobe ip_tables iptable_nat
     + br_netfilter), reboot if the kernel was upgraded since the start, or choose the other iptables (sudo
     + update-alternatives --config iptables)
-    advice of why: Devices => Mount the control groups (cgroup2 on /sys/fs/cgroup, as systemd does); a container
-    + needs --privileged for a Docker of its own
+    advice of why: Devices => Mount the control groups (cgroup2 on /sys/fs/cgroup, as systemd does). Docker inside a
+    + container needs --privileged
     advice of why: timeout => Find out why containerd does not start (systemctl status containerd; journalctl -u
-    + containerd), move a damaged /var/lib/containerd away if it says so, and look at df -h
+    + containerd), move /var/lib/containerd away if it is reported as damaged, and check df -h
     advice of why: no sockets => Start it with systemd (sudo systemctl start docker.socket docker), or without -H fd://
-    advice of why: can't => Remove that directory (sudo rmdir), which a container with a mount of the missing socket
-    + made, and start docker.socket, then docker
+    advice of why: can't => Remove that directory (sudo rmdir), which a container that mounts the missing socket
+    + created. Then start docker.socket and docker
     advice of why: error creating plug|could => Move /var/lib/docker/plugins away, and start docker
     advice of why: invalid => Correct bip, fixed-cidr or default-address-pools in /etc/docker/daemon.json
     + (192.168.5.1/24)
     advice of why: permission|read-only => Put data-root on a disk that root can write (findmnt -T /var/lib/docker;
-    + a snap's Docker only sees its own directories)
-    advice of why: . => Start dockerd --debug by hand, whose lines before this one name the part that fails
+    + Docker from a snap sees only its own directories)
+    advice of why: . => Run dockerd --debug by hand: its lines above this one name the failing part
 cause = Docker's daemon does not start: {why}.
 remedy = {advice}.
 source = dyrnq/install-docker#10
@@ -687,9 +684,9 @@ source = dyrnq/install-docker#10
 [compose-of-another-version]
 keys = ERROR: for
 pattern = ERROR: for \S+\s+__init__\(\) got an unexpected keyword argument '(?P<argument>\w+)'
-cause = docker-compose 1, which is written in Python, and its package docker are of different releases: the one passes
-    {argument}, which the other does not know.
-remedy = Use Docker's own plugin (sudo apt install docker-compose-plugin; docker compose up), with the GPU under
+cause = docker-compose 1, which is written in Python, and its package docker come from different releases:
+    docker-compose passes {argument}, which the package does not support.
+remedy = Use Docker's plugin (sudo apt install docker-compose-plugin; docker compose up), with the GPU under
     deploy.resources.reservations.devices, and remove the old one (pip uninstall docker-compose).
 source = docker/compose#6691
 
@@ -705,11 +702,11 @@ pattern =
     (?P<why3>external volume '[^'\n]+' not found)
     (?P<why4>multiple platforms feature is currently not supported for docker driver)
 values =
-    advice of why: invalid => Write a literal $ as $$, and close every brace
+    advice of why: invalid => Write $$ for a literal $, and close every brace
     advice of why: external => Create it (docker volume create NAME), or remove external from the file
-    advice of why: multiple => Run docker buildx create --use first, or build for linux/arm64 alone
-    advice of why: . => Write that value in the form that the message names (in a list, each line begins with -)
-cause = Docker refuses the Compose file or the build: {why}.
+    advice of why: multiple => Run docker buildx create --use first, or build only for linux/arm64
+    advice of why: . => Write the value in the form that the message describes (in a list, each line begins with -)
+cause = Docker rejected the Compose file or the build: {why}.
 remedy = {advice}.
 source = https://docs.docker.com/reference/compose-file/interpolation/
 
@@ -743,35 +740,35 @@ unless =
     OCI runtime
     toomanyrequests|denied|unauthorized
 values =
-    advice of why: unknown shorthand flag: '[a-z]' in -[dfp]$ => Install the compose plugin, without which docker takes
-    + compose's options for its own (docker-compose-plugin of Docker's packages, docker-compose-v2 of Ubuntu's); else
+    advice of why: unknown shorthand flag: '[a-z]' in -[dfp]$ => Install the compose plugin, without which docker
+    + treats compose's options as its own (docker-compose-plugin from Docker, docker-compose-v2 from Ubuntu). Otherwise
     + correct that option (docker run --help)
     advice of why: invalid vol|invalid spec|Dup => Write -v HOST-PATH:PATH or HOST-PATH:PATH:ro, each path once and
-    + none empty (an unset variable leaves it out)
-    advice of why: includes => Give the host's directory as an absolute path (-v "$PWD/models:/models"); a name
+    + none empty (an unset variable makes it empty)
+    advice of why: includes => Pass the host's directory as an absolute path (-v "$PWD/models:/models"). A name
     + without / is a volume
     advice of why: invalid IP|user => Create a network with a subnet (docker network create --subnet 172.30.0.0/16
-    + NAME), and give --network NAME with --ip
+    + NAME), and pass --network NAME with --ip
     advice of why: (?:unable to remove|volume is|.*is running|You|you) => Remove the container that uses it first
     + (docker ps -a; docker rm -f NAME)
     advice of why: failed to remove root => A process still has its files open (grep the container's id in
-    + /proc/*/mountinfo): end it, or restart docker and remove it again
+    + /proc/*/mountinfo). Stop it, or restart docker and remove the container again
     advice of why: get|no such|No such|layer|is start => List what exists (docker ps -a, volume ls, image ls,
     + network ls), in the same context and as the same account
     advice of why: Min|Range => Use a value that this host has (--memory 8g; --cpus no more than nproc)
-    advice of why: [Cc]onf => Leave out one of the two: with --network host no ports are published (-p), and no host
-    + name, DNS or links set
-    advice of why: [Uu]nexp|error parsing|page|Timeout => The registry or a proxy has a failure: try again later,
-    + and look at the proxy (docker info | grep -i proxy)
-    advice of why: context => Its caller cancelled it (Ctrl-C, a timeout of a tool): for a slow download, run docker
-    + pull first
-    advice of why: not a dev => A file has the name of the device: remove it, and let the driver create the device
-    + (sudo nvidia-modprobe -c 0 -u)
-    advice of why: container with => An old task of that container still exists: docker rm -f NAME, or restart
+    advice of why: [Cc]onf => Omit one of the two options: with --network host no ports are published (-p), and no
+    + host name, DNS or links can be set
+    advice of why: [Uu]nexp|error parsing|page|Timeout => The registry or a proxy failed. Try again later, and check
+    + the proxy (docker info | grep -i proxy)
+    advice of why: context => The caller cancelled it (Ctrl-C, a tool's timeout). For a slow download, run docker pull
+    + first
+    advice of why: not a dev => A file has the device's name. Remove it, and let the driver create the device (sudo
+    + nvidia-modprobe -c 0 -u)
+    advice of why: container with => An old task of that container still exists. Run docker rm -f NAME, or restart
     + containerd and docker
     advice of why: This => Use docker compose instead of docker stack, or make this host a manager (docker swarm init)
     advice of why: has act => Disconnect or remove its containers first (docker network inspect NAME)
-    advice of why: a dir => Create the file on the host before the start: for a missing path Docker creates a directory
+    advice of why: a dir => Create the file on the host first, because Docker creates a directory for a missing path
     advice of why: unable to app => Restart docker, reboot if the host has many dead control groups, and update runc
     advice of why: linux spec => Use a user that the image has (--user 1000:1000 works without a name)
     advice of why: (?:No|no) space => Free space (docker system df; docker system prune; df -h and df -i)
@@ -779,7 +776,7 @@ values =
     advice of why: .*API|client => Update Docker's daemon, or set DOCKER_API_VERSION
     advice of why: . => Correct that option (docker run --help): no spaces after commas, quotes around '"device=0"',
     + names in lower case
-cause = Docker refused the request: {why}.
+cause = Docker rejected the request: {why}.
 remedy = {advice}.
 source = https://docs.docker.com/reference/cli/docker/container/run/
 
@@ -802,14 +799,14 @@ pattern =
     failed to solve: (?P<why2>(?P<image>[\w./-]+:[\w.-]+): not found)
     (?P<why3>no image found in manifest list for architecture \S+)
 values =
-    advice of why: blob => containerd's store lacks a part that it lists: docker image rm the image (or nerdctl, ctr
-    + -n k8s.io images rm), docker builder prune, and pull again
-    advice of why: short|file => The download was cut or changed on its way: pull again; if it stays, go round the
-    + proxy or mirror (registry-mirrors in /etc/docker/daemon.json), and check memory and disk
-    advice of why: no image => Take a tag that has linux/arm64 (docker manifest inspect IMAGE), or build the image here
-    advice of image: . => Correct the name and tag of FROM: the registry has no such one
-    advice of why: . => Check that this host reaches the registry and its storage (curl -I
-    + https://registry-1.docker.io/v2/; a firewall may know only one of the names), set the proxy for the daemon (a
+    advice of why: blob => containerd's store lacks a listed part. Remove the image (docker image rm, nerdctl, or ctr
+    + -n k8s.io images rm), run docker builder prune, and pull again
+    advice of why: short|file => The download was truncated or changed on its way. Pull again. If that does not help,
+    + bypass the proxy or mirror (registry-mirrors in /etc/docker/daemon.json), and check memory and disk
+    advice of why: no image => Use a tag that has linux/arm64 (docker manifest inspect IMAGE), or build the image here
+    advice of image: . => Correct the name and tag in FROM, which the registry does not have
+    advice of why: . => Check that this host can reach the registry and its storage (curl -I
+    + https://registry-1.docker.io/v2/; a firewall may allow only one of their names), set the proxy for the daemon (a
     + drop-in with HTTPS_PROXY), and pull again
 cause = The image was not downloaded: {why}.
 remedy = {advice}.
@@ -818,8 +815,8 @@ source = docker/for-linux#711
 [docker-process-id-file]
 keys = ensure docker is not running or delete
 pattern = ensure docker is not running or delete (\S+)
-cause = Docker does not start, because {found} of an earlier run is there, or one runs already.
-remedy = See whether one runs (pgrep -a dockerd; snap list docker); if none does, remove {found} and start docker.
+cause = Docker does not start, because {found} from an earlier run exists, or Docker already runs.
+remedy = Check whether Docker runs (pgrep -a dockerd; snap list docker). If not, remove {found} and start docker.
 
 [docker-storage]
 keys =
@@ -831,51 +828,51 @@ pattern =
     error creating overlay mount[^\n]*: (?P<why2>too many levels of symbolic links|invalid argument|no such file or di
     +rectory)
 values =
-    advice of why: invalid argument|no such => Let Docker make its layers anew: docker system prune -a, restart docker
-    + and pull again; the file system of /var/lib/docker must be one that overlay takes (ext4, or xfs with ftype=1)
-    advice of why: too many => Remove what an interrupted build left (docker system prune) and restart docker; a newer
-    + Docker mends it
+    advice of why: invalid argument|no such => Let Docker recreate its layers: run docker system prune -a, restart
+    + docker and pull again. The file system of /var/lib/docker must support overlay (ext4, or xfs with ftype=1)
+    advice of why: too many => Remove the remains of an interrupted build (docker system prune) and restart docker. A
+    + newer Docker corrects this
     advice of why: .*not supported => Load the module (sudo modprobe overlay; reboot if the kernel was upgraded since
-    + the start), and put /var/lib/docker on ext4 or xfs
-    advice of why: . => Put /var/lib/docker on ext4 or xfs (data-root in /etc/docker/daemon.json), take an unknown
-    + storage-driver out of that file, and start docker
-cause = Docker cannot use its store of images: {why}.
+    + the last start), and put /var/lib/docker on ext4 or xfs
+    advice of why: . => Put /var/lib/docker on ext4 or xfs (data-root in /etc/docker/daemon.json), remove an unknown
+    + storage-driver from that file, and start docker
+cause = Docker cannot use its image store: {why}.
 remedy = {advice}.
 
 [docker-containerd]
 keys = failed to dial "/run/containerd
 pattern = failed to dial '(/run/containerd/containerd\.sock)'
 cause = Docker does not start, because containerd does not answer at {found}.
-remedy = Start it (systemctl status containerd; its journal says why it does not run), then docker.
+remedy = Start it (systemctl status containerd; its journal says why it does not run), then start docker.
 
 [docker-apparmor]
 keys = unable to apply apparmor profile
 pattern = (unable to apply apparmor profile)
-cause = The kernel did not take AppArmor's profile for the container ({found}): AppArmor was reloaded, is off, or Docker
-    itself runs in a container.
-remedy = Restart apparmor and docker (systemctl restart apparmor docker); where Docker runs in a container, give that
-    one the right (nesting), or start with --security-opt apparmor=unconfined.
+cause = The kernel did not apply AppArmor's profile for the container ({found}): AppArmor was reloaded, is off, or
+    Docker itself runs in a container.
+remedy = Restart apparmor and docker (systemctl restart apparmor docker). If Docker runs in a container, allow nesting
+    for that container, or start with --security-opt apparmor=unconfined.
 
 [docker-no-device-filter]
 keys = bpf_prog_query(BPF_CGROUP_DEVICE) failed
 pattern = (bpf_prog_query\(BPF_CGROUP_DEVICE\) failed)
-cause = This kernel cannot limit a container's devices with control groups of version 2 ({found}): it was built without
-    CONFIG_CGROUP_BPF, as some of Jetsons are.
-remedy = Boot with the old control groups (systemd.unified_cgroup_hierarchy=0 on the kernel's command line), or a kernel
-    with CONFIG_CGROUP_BPF; of JetPack take a newer one.
+cause = This kernel cannot limit a container's devices with control groups version 2 ({found}), because it was built
+    without CONFIG_CGROUP_BPF, like some Jetson kernels.
+remedy = Boot with the old control groups (systemd.unified_cgroup_hierarchy=0 on the kernel's command line), or use a
+    kernel with CONFIG_CGROUP_BPF (on a Jetson, a newer JetPack).
 
 [container-not-killed]
 keys = did not receive an exit event
 pattern = (tried to kill container, but did not receive an exit event)
-cause = The container's program does not end even when it is killed ({found}): it waits in the kernel, mostly in the
+cause = The container's program does not end even when it is killed ({found}): it waits in the kernel, usually in the
     driver.
-remedy = See it as state D (ps -eo pid,stat,wchan,cmd | grep ' D'), read the kernel's log (journalctl -k: NVRM, Xid,
-    blocked for more than), and reboot the host, which alone ends it.
+remedy = The process shows state D (ps -eo pid,stat,wchan,cmd | grep ' D'). Read the kernel's log (journalctl -k: NVRM,
+    Xid, blocked for more than), and reboot the host; only that ends it.
 
 [docker-stop-denied]
 keys = cannot stop container
 pattern = cannot (?:stop|kill) container: (\w+):[^\n]*permission denied
-cause = Docker may not end the container {found}: AppArmor's profile of a second Docker (mostly a snap) forbids it.
+cause = Docker may not stop the container {found}: the AppArmor profile of a second Docker (usually a snap) forbids it.
 remedy = Keep one Docker (snap list docker; snap remove docker), and restart docker.
 
 [display-not-opened]
@@ -893,10 +890,10 @@ pattern =
     (no authorization protocol specified)
     (Unable to open X display|could not connect to display|Unable to run X server|[Ee]rror connecting to X server)
     XOpenDisplay\('(?P<display2>[^'\n]*)'\) failed
-cause = The program opens a window and reaches no screen[ ({display})]: it runs over ssh, in a container, or as another
+cause = The program cannot open a window on the screen[ {display}]: it runs over ssh, in a container, or as another
     account than the desktop's.
-remedy = In a container pass -e DISPLAY -v /tmp/.X11-unix:/tmp/.X11-unix and allow it on the host (xhost +local:docker);
-    over ssh use ssh -X, or run it without a window (headless, EGL, QT_QPA_PLATFORM=offscreen).
+remedy = In a container, pass -e DISPLAY -v /tmp/.X11-unix:/tmp/.X11-unix and allow it on the host (xhost
+    +local:docker). Over ssh, use ssh -X, or run it without a window (headless, EGL, QT_QPA_PLATFORM=offscreen).
 
 [image-gpu-unsupported]
 keys =
@@ -905,9 +902,9 @@ keys =
 pattern =
     Detected (?P<gpu>[^\n]+?) GPU, which may not yet be supported in this version of the container
     (No supported GPU\(s\) detected) to run this container
-cause = NVIDIA's image is older than this GPU[, {gpu},] and has no code for it.
-remedy = Take a newer tag of the image: of NVIDIA's PyTorch, vLLM or TensorRT-LLM images one of 25.09 or later for a
-    GB10 (docker run --gpus all; the catalogue names the GPUs of each tag).
+cause = NVIDIA's image is older than this GPU[ ({gpu})] and has no code for it.
+remedy = Use a newer tag of the image; for a GB10, NVIDIA's PyTorch, vLLM or TensorRT-LLM images from 25.09 on (docker
+    run --gpus all; the catalogue names the GPUs of each tag).
 
 [nim-profile-missing]
 keys =
@@ -922,9 +919,9 @@ pattern =
     (Could not match a profile in manifest)
     (No matching profiles?[^\n]{0,60})
     NIMProfileIDNotFound: ([^\n]{1,80})
-cause = The NIM has no profile for this GPU and its memory, or none of that name ({found}).
-remedy = See which there are (docker run … IMAGE list-model-profiles), take a NIM whose page names the DGX Spark, or set
-    NIM_MODEL_PROFILE to a generic one; or serve the model with vLLM itself.
+cause = The NIM has no profile for this GPU and its memory, or none with that name ({found}).
+remedy = List its profiles (docker run … IMAGE list-model-profiles), then use a NIM whose page names the DGX Spark, set
+    NIM_MODEL_PROFILE to a generic profile, or serve the model with vLLM itself.
 source = https://github.com/NVIDIA/dgx-spark-playbooks
 
 [ngc-key-missing]
@@ -934,7 +931,7 @@ keys =
 pattern =
     manifest: (Authentication Error)
     (NGC_API_KEY)[^\n]{0,60}(?:is not set|not provided|is missing|is required|invalid)
-cause = The container needs a key of NVIDIA's catalogue, and got none that is valid ({found}).
-remedy = Make one on NGC's page of the account (API keys), and pass it: docker run -e NGC_API_KEY …, with export
-    NGC_API_KEY=… before.
+cause = The container needs a key for NVIDIA's catalogue, but got no valid one ({found}).
+remedy = Create a key on your account's NGC page (API keys), run export NGC_API_KEY=…, and pass it: docker run -e
+    NGC_API_KEY ….
 """

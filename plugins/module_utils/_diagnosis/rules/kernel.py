@@ -37,8 +37,8 @@ pattern =
     nvme (?P<device4>nvme\d+): controller is down
     critical medium error, dev (?P<device5>\w+)
     EXT4-fs \((?P<device6>\w+)\): Remounting filesystem read-only
-cause = The disk {device} or its file system fails: what programs report afterwards follows from it.
-remedy = Save your data, look at nvme smart-log and smartctl, check the file system from another system (fsck), and have
+cause = The disk {device} or its file system fails. Later errors of programs are consequences.
+remedy = Save your data, check nvme smart-log and smartctl, check the file system from another system (fsck), and have
     the disk replaced if errors come back.
 
 [too-hot]
@@ -52,15 +52,15 @@ values =
     event of found: High => The ConnectX card is too hot, and may stop
     event of found: . => The host became too hot and shut down
 cause = {event} ({found}).
-remedy = Free its air inlets, let it stand apart from other heat, and look at the temperature (nvidia-smi -q -d
-    TEMPERATURE) under load; if it is hot when idle, ask the vendor.
+remedy = Clear its air inlets, keep it away from other heat sources, and check the temperature under load (nvidia-smi -q
+    -d TEMPERATURE). If it is hot when idle, ask the vendor.
 
 [cable-fault]
 keys = Port module event[error]
 pattern = mlx5_core (?P<device>[\w:.]+): Port module event\[error\]: module \d+, (?P<why>[^\n]+)
-cause = The ConnectX card {device} refuses the cable or module in its port ({why}).
-remedy = Seat it anew on both ends, try it in the other port and another cable of the vendor's list (a QSFP112 or QSFP56
-    cable for a Spark), and update the card's firmware by the vendor's way.
+cause = The ConnectX card {device} rejects the cable or module in its port ({why}).
+remedy = Reseat it on both ends, try the other port and another cable from the vendor's list (for a Spark, a QSFP112 or
+    QSFP56 cable), and update the card's firmware with the vendor's tool.
 
 [connectx-stopped]
 keys =
@@ -75,10 +75,10 @@ pattern =
     mlx5_core (?P<device1>[\w:.]*\w)[^\n]*?(?P<why1>Fatal error \d+ detected|PCI slot is unavailable|health
     + compromised|TX timeout detected|firmware internal error|Firmware over \d+ MS in pre-initializing state)
     mlx5_core (?P<device2>[\w:.]*\w)[^\n]*?(?P<why2>[A-Z_]{4,}\(0x\w+\) timeout)\. Will cause a leak
-cause = The ConnectX card {device} no longer answers its driver ({why}): what RDMA or NCCL say afterwards follows from
-    it.
-remedy = Power the host off and on, seat the cable anew, and compare the card's firmware with the vendor's; if it comes
-    back under load, look at its temperature (mget_temp, sensors) and ask the vendor.
+cause = The ConnectX card {device} no longer answers its driver ({why}). Later errors from RDMA or NCCL are
+    consequences.
+remedy = Switch the host's power off and on, reseat the cable, and compare the card's firmware with the vendor's latest.
+    If it happens again under load, check its temperature (mget_temp, sensors) and ask the vendor.
 
 [wifi-stopped]
 keys =
@@ -93,15 +93,15 @@ pattern =
     + failed|firmware crashed|Microcode SW error detected|chip reset failed|Message [0-9a
     +-f]+ \(seq \d+\) timeout)
 cause = The Wi-Fi card {device} no longer answers its driver {driver} ({why}).
-remedy = Shut the host down and unplug its power for a minute (a restart does not reset the card), bring the kernel and
-    linux-firmware up to date, switch its power saving off (iw dev NAME set power_save off), or use the cable.
+remedy = Shut the host down and unplug its power for a minute (a restart does not reset the card), update the kernel and
+    linux-firmware, switch the card's power saving off (iw dev NAME set power_save off), or use a network cable.
 
 [network-card-stuck]
 keys = NETDEV WATCHDOG
 pattern = NETDEV WATCHDOG:? (?P<interface>\S+) \((?P<driver>[^)\n]+)\): transmit queue \d+ timed out
 cause = The network card {interface} (driver {driver}) no longer sends.
-remedy = Restart it (sudo ip link set {interface} down, then up), bring kernel and firmware up to date, try another
-    cable and switch port, and switch its power saving off (sudo ethtool --set-eee {interface} eee off).
+remedy = Restart it (sudo ip link set {interface} down, then up), update kernel and firmware, try another cable and
+    switch port, and switch its power saving off (sudo ethtool --set-eee {interface} eee off).
 
 [hardware-error]
 keys =
@@ -113,9 +113,9 @@ pattern =
     (BERT: Error records from previous boot)
     (Hardware error from APEI)[^\n]*(?:\n[^\n]*severity: (?P<severity>\w+))?
 unless = corrected
-cause = The firmware reports an error of the hardware[ ({severity})]: {found}.
-remedy = Read the lines below it for the part (memory, PCIe, processor); one that was corrected needs nothing, others
-    need the vendor.
+cause = The firmware reports a hardware error[ ({severity})]: {found}.
+remedy = The lines below name the part (memory, PCIe, processor). A corrected error needs no action; for others, ask the
+    vendor.
 
 [driver-no-memory-hang]
 keys = [NV_ERR_NO_MEMORY]
@@ -124,12 +124,12 @@ when =
     gpu-task-hung
     unit-watchdog
     log-shows-memory-pressure
-cause = The driver could get no unified memory ({found}), and the host suffers, too[ ({log_pressure})]: programs on the
-    GPU, other programs and the page cache of the files that were loaded use up what a GB10 shares with its host.
-remedy = Leave more memory free: a lower share for the engine (--gpu-memory-utilization, --mem-fraction-static), a
-    shorter context, other programs ended, and a memory guard (role guard); while a model loads, drop the page
-    cache and compact the memory (sync; echo 3 | sudo tee /proc/sys/vm/drop_caches; echo 1 | sudo tee
-    /proc/sys/vm/compact_memory); reboot a host that hangs, into kernel 6.17 where uname -r says 7.0.0.
+cause = The driver got no unified memory ({found}), and the host is short of memory too[ ({log_pressure})]: GPU
+    programs, other programs and the page cache of loaded files use up the memory that a GB10 shares with its host.
+remedy = Leave more memory free: a smaller share for the engine (--gpu-memory-utilization, --mem-fraction-static), a
+    shorter context, fewer other programs, and a memory guard (role guard). While a model loads, drop the page cache and
+    compact the memory (sync; echo 3 | sudo tee /proc/sys/vm/drop_caches; echo 1 | sudo tee
+    /proc/sys/vm/compact_memory). Reboot a host that hangs; if uname -r says 7.0.0, boot kernel 6.17.
 source =
     tonyd2wild/GLM-5.3-Flash-NVFP4-DFlash2-2x-DGX-Spark#19
     NVIDIA/open-gpu-kernel-modules#1358
@@ -146,25 +146,25 @@ pattern =
     Process: \d+ ExecStart=(?P<unit4>\S+)[^\n]* \(code=exited, status=2\d\d/(?P<step4>[A-Z]{4,})\)
 values =
     advice of why: Permission denied => Let the unit's account (User=) run that file: chmod 755 on it, chmod o+x on
-    + each directory above it (namei -l PATH shows them; not below a home), and no noexec on its file system; installing
-    + it again does so too
-    advice of why: No such file => Correct the path in ExecStart, or install the program: it, or the interpreter that
-    + its
-    + first line names, does not exist
-    advice of why: Exec format => Install the build for this processor (file PATH), or give a script its first line (#!)
-    advice of step: EXEC => Correct ExecStart (an absolute path of a program that its account may run, and whose first
-    + line names an interpreter that exists)
+    + each directory above it (namei -l PATH shows them; not below a home), and a file system without noexec.
+    + Reinstalling the program also does this
+    advice of why: No such file => Correct the path in ExecStart, or install the program: it, or the interpreter in
+    + its first line, does not exist
+    advice of why: Exec format => Install the build for this processor (file PATH), or add the first line (#!) to a
+    + script
+    advice of step: EXEC => Correct ExecStart (the absolute path of a program that the unit's account may run; if its
+    + first line names an interpreter, that must exist)
     advice of step: CHDIR => Correct WorkingDirectory
     advice of step: USER|GROUP => Create the account, or correct User and Group
-    advice of why: No space left => See whether sysctl user.max_user_namespaces is 0 (hardened systems), which lets no
-    + namespace be made, and whether /run is full (df -h /run; df -i /run)
-    advice of why: Invalid argument => Start it again; in a container that may not mount (LXC, Docker) allow nesting,
-    + or switch the sandbox off (PrivateTmp, ProtectSystem and the like =no in a drop-in)
-    advice of step: NAMESPACE => Create the directories that ReadWritePaths, BindPaths and the like name
+    advice of why: No space left => Check whether sysctl user.max_user_namespaces is 0 (hardened systems), which
+    + forbids namespaces, and whether /run is full (df -h /run; df -i /run)
+    advice of why: Invalid argument => Start it again. If a container may not mount (LXC, Docker), allow nesting, or
+    + switch the unit's sandbox off in a drop-in (PrivateTmp=no, ProtectSystem=no and similar)
+    advice of step: NAMESPACE => Create the directories that ReadWritePaths, BindPaths and similar options name
     advice of step: environment => Create the file that EnvironmentFile names, or put - before its path
-    advice of step: . => Read man systemd.exec of that step
-cause = systemd could not start [{program} for ]{unit} (step {step})[: {why}]; the program itself did not run.
-remedy = {advice}, then systemctl daemon-reload and start it again.
+    advice of step: . => Read about that step in man systemd.exec
+cause = systemd could not start [{program} for ]{unit} (step {step})[: {why}]. The program itself did not run.
+remedy = {advice}. Then run systemctl daemon-reload, and start it again.
 source = utkuozdemir/nvidia_gpu_exporter#249
 
 [root-not-found]
@@ -176,18 +176,18 @@ pattern =
     ALERT!\s+(\S+) does not exist\.\s+Dropping to a shell
     (Unable to mount root fs on \S+)
     (Gave up waiting for root file system)
-cause = The kernel found no root file system at its start ({found}): its initial RAM disk lacks the disk's driver or
-    was not written, or the disk is not seen.
+cause = The kernel found no root file system at boot ({found}): its initial RAM disk lacks the disk's driver or was not
+    written, or the disk is not detected.
 remedy = Boot an older kernel (Advanced options of the boot menu), then write the RAM disk again with enough room in
-    /boot (df -h /boot; sudo update-initramfs -c -k KERNEL; sudo dpkg --configure -a); compare the UUID with blkid.
+    /boot (df -h /boot; sudo update-initramfs -c -k KERNEL; sudo dpkg --configure -a). Compare the UUID with blkid.
 
 [emergency-mode]
 keys = You are in emergency mode
 pattern = (You are in emergency mode)
 uncertain = yes
-cause = The host did not boot to the end ({found}): mostly a file system of /etc/fstab is missing or damaged.
-remedy = Log in on its screen and read journalctl -xb -p err; correct /etc/fstab (nofail for disks that may be away), or
-    run fsck.
+cause = The host did not finish booting ({found}). Usually a file system in /etc/fstab is missing or damaged.
+remedy = Log in on its screen and read journalctl -xb -p err. Correct /etc/fstab (nofail for disks that may be absent),
+    or run fsck.
 
 [io-error]
 keys = Input/output error
@@ -195,16 +195,16 @@ pattern =
     error (?:reading|writing) '(?P<file1>[^'\n]+)': Input/output error
     \[Errno 5\] Input/output error(?:: '(?P<file2>[^'\n]+)')?
     (?<!\S)'?(?P<file3>/[^\s':]+)'?: Input/output error
-cause = The disk or network file system under[ {file}] the program's files does not answer (Input/output error).
-remedy = Read the kernel's log (journalctl -k: nvme, usb, nfs), save what you can, and look at smartctl -a; unplug and
-    mount anew where it is a USB disk or a share.
+cause = The disk or network file system with the program's files[ ({file})] does not answer (Input/output error).
+remedy = Read the kernel's log (journalctl -k: nvme, usb, nfs), save what you can, and check smartctl -a. Reconnect a
+    USB disk, and mount a network share again.
 
 [nfs-not-responding]
 keys = not responding
 pattern = nfs: server (\S+) not responding
-cause = The NFS server {found} does not answer, and programs that use its files wait for it.
-remedy = Check it and the network to it (ping, showmount -e {found}); a mount with soft,timeo=100 gives up instead of
-    waiting, and model files are better copied to the own disk.
+cause = The NFS server {found} does not answer, so programs that use its files wait for it.
+remedy = Check it and the network to it (ping, showmount -e {found}). A mount with soft,timeo=100 gives up instead of
+    waiting. Copy model files to a local disk.
 
 [nfs-refused]
 keys =
@@ -220,25 +220,26 @@ pattern =
     mount\.nfs4?: mounting (?P<what>\S+) failed, reason given by server: (?P<why4>No such file or directory)
     exportfs: (?P<what2>\S+) (?P<why5>does not support NFS export)
 values =
-    advice of why: Connection => On the server see that it runs (systemctl status nfs-kernel-server) and that its
-    + firewall lets this host to port 2049 (sudo ufw allow from ADDRESS to any port nfs)
-    advice of why: requested => Ask for one that the server has (-o vers=4.2, or vers=3), and see that nfs-kernel-server
-    + runs there
-    advice of why: rpc => sudo systemctl enable --now rpc-statd (of the package nfs-common), or use vers=4 or -o nolock
-    advice of why: No such => Compare the path with showmount -e SERVER; with NFS 4 it may be counted from the export
+    advice of why: Connection => On the server, check that NFS runs (systemctl status nfs-kernel-server) and that the
+    + firewall allows this host on port 2049 (sudo ufw allow from ADDRESS to any port nfs)
+    advice of why: requested => Request a version that the server supports (-o vers=4.2, or vers=3), and check that
+    + nfs-kernel-server runs there
+    advice of why: rpc => Run sudo systemctl enable --now rpc-statd (package nfs-common), or use vers=4 or -o nolock
+    advice of why: No such => Compare the path with showmount -e SERVER. With NFS 4, it may be relative to the export
     + with fsid=0
-    advice of why: does => Export a directory of a real disk: an overlay of a container or a mount without fsid= cannot
-    + be
+    advice of why: does => Export a directory on a real disk: a container's overlay or a mount without fsid= cannot be
+    + exported
 cause = The NFS share[ {what}] cannot be mounted or exported: {why}.
 remedy = {advice}.
 
 [page-allocation]
 keys = : page allocation failure
 pattern = (?P<task>[\w./:+-]+): page allocation failure: order:(?P<order>\d+)
-cause = The kernel got no memory for {task} (a request of order {order}): it is used up, or the page cache has left no
-    pieces of that size, as while a large model loads on a GB10.
-remedy = Leave more memory free (a lower share for the engine), drop the cache and compact it (sync; echo 3 | sudo tee
-    /proc/sys/vm/drop_caches; echo 1 | sudo tee /proc/sys/vm/compact_memory), and raise vm.min_free_kbytes (sysctl).
+cause = The kernel got no memory for {task} (a request of order {order}): memory is used up, or the page cache leaves no
+    blocks of that size, for example while a large model loads on a GB10.
+remedy = Leave more memory free (a smaller share for the engine), drop the cache and compact the memory (sync; echo 3 |
+    sudo tee /proc/sys/vm/drop_caches; echo 1 | sudo tee /proc/sys/vm/compact_memory), and raise vm.min_free_kbytes
+    (sysctl).
 source = MiaAI-Lab/DeepSeek-v4.1-Flash-DGX-Sparks#23
 
 [usb-controller-died]
@@ -246,9 +247,9 @@ keys =
     : HC died
     xHCI host
 pattern = xhci[\w-]* (?P<port>[\w:.-]+): (?:HC died|xHCI host (?:controller )?not responding)
-cause = The USB controller {port} has stopped, and everything at its ports is gone.
-remedy = Reboot (where that is not enough, shut down and unplug the power for a minute), update the host's firmware
-    (fwupdmgr, DGX Dashboard), and find the device or hub after whose use it happens.
+cause = The USB controller {port} has stopped, and all devices on its ports are gone.
+remedy = Reboot (if that is not enough, shut down and unplug the power for a minute), update the host's firmware
+    (fwupdmgr, DGX Dashboard), and find out which device or hub causes it.
 
 [usb-not-enumerated]
 keys =
@@ -258,8 +259,8 @@ keys =
 pattern =
     usb (?P<port>[\w-]+): (?:unable to enumerate USB device|device descriptor read/\w+, error|device not accepting
     + address)
-cause = A device at the USB port {port} does not answer.
-remedy = Unplug it, try another port and cable without a hub between, and power it by itself where it can be.
+cause = A device on the USB port {port} does not answer.
+remedy = Unplug it, try another port and cable without a hub, and use the device's own power supply if it has one.
 
 [read-only]
 keys = ead-only file system
@@ -267,8 +268,8 @@ pattern =
     '?(?P<path>[^\s'()]+)(?<!\signoring)'?: [Rr]ead-only file system
     [Rr]ead-only file system(?:: '(?P<path2>[^'\n]+))?
 cause = A file system is read-only[, so that {path} cannot be written].
-remedy = Mount it writable (of a container without :ro or read_only); a file system that the kernel made read-only has
-    errors (see dmesg).
+remedy = Mount it writable (for a container, without :ro or read_only). If the kernel made it read-only, it has errors
+    (see dmesg).
 source = Jrohy/docker-install#1
 
 [swap-in-use]
@@ -277,10 +278,10 @@ pattern =
     swapon: (?P<file>\S+): swapon failed: (?P<why>Device or resource busy|Invalid argument|Operation not permitted
     +)
 values =
-    advice of why: Device => It is in use already (swapon --show): switch it off first (sudo swapoff FILE)
-    advice of why: Invalid => Make it anew (fallocate or dd on ext4, chmod 600, mkswap), since it is no swap file or has
-    + holes
-    advice of why: . => Use sudo; a container cannot do it
+    advice of why: Device => It is already in use (swapon --show): switch it off first (sudo swapoff FILE)
+    advice of why: Invalid => Create it again (fallocate or dd on ext4, chmod 600, mkswap), because it is not a swap
+    + file or has holes
+    advice of why: . => Use sudo, outside containers
 cause = {file} cannot be used as swap: {why}.
 remedy = {advice}.
 
@@ -289,9 +290,9 @@ keys =
     SBAT self-check failed
     shim SBAT data failed
 pattern = (SBAT self-check failed|shim SBAT data failed)
-cause = Secure Boot refuses the boot loader ({found}): the firmware was told to trust only newer ones, by an update of
-    this or of another system.
-remedy = Switch Secure Boot off in the firmware's setup, start, run sudo mokutil --set-sbat-policy delete and sudo apt
+cause = Secure Boot refuses the boot loader ({found}): an update of this or another system told the firmware to trust
+    only newer ones.
+remedy = Switch Secure Boot off in the firmware's setup, boot, run sudo mokutil --set-sbat-policy delete and sudo apt
     install --only-upgrade shim-signed grub-efi-arm64-signed, reboot twice, and switch it on again.
 
 [pcie-link-lost]
@@ -307,10 +308,10 @@ pattern =
     + recover)
     (?P<device2>[0-9a-f]{4}:[\w:.]+): (?P<why2>BAR \d+[^\n]{0,90}?(?:failed to assign|can't assign|can't reserve))
 values =
-    advice of why: BAR[^\n]*reserve => Another driver has claimed the device (lspci -nnk; the console's efifb also
-    + can: video=efifb:off): unload it first
+    advice of why: BAR[^\n]*reserve => Another driver has claimed the device (lspci -nnk). Unload it first; for the
+    + console's efifb, boot with video=efifb:off
     advice of why: BAR => Enable Above 4G Decoding and Resizable BAR in the firmware's setup, update the firmware, or
-    + boot with pci=realloc; for a bridge's own small window the message does no harm
+    + boot with pci=realloc. For a bridge's own small window the message is harmless
     advice of why: . => Shut the host down and unplug it for a minute, reseat the card or cable, and update its
     + firmware and the host's; if it happens again, disable deep power states (pcie_aspm=off), and ask the vendor
 uncertain = yes
@@ -327,10 +328,10 @@ pattern =
     Direct firmware load for (?P<file1>(?!regulatory|nvidia/)\S+) failed with error (?P<code1>-\d+)
     (?:Unable to load firmware|firmware: failed to load) (?P<file2>(?!regulatory|nvidia/)\S+) \((?P<code2>-\d+)\)
 uncertain = yes
-cause = A driver asked for its firmware {file}, which is missing (error {code}); many drivers then use an older file
-    or work without it.
+cause = A driver asked for its firmware {file}, which is missing (error {code}). Many drivers then use an older file or
+    work without it.
 remedy = If that device does not work, update linux-firmware (sudo apt install --reinstall linux-firmware; sudo
-    update-initramfs -u), and reboot; if it works, ignore the message.
+    update-initramfs -u), and reboot. If it works, ignore the message.
 source = https://docs.kernel.org/driver-api/firmware/index.html
 
 [memory-module-error]
@@ -343,8 +344,8 @@ pattern =
     (EDAC \w+: \d+ UE [^\n]{3,60})
     (Memory failure: 0x\w+: [^\n]{3,80})
 cause = The host's memory has an error that could not be corrected ({found}).
-remedy = Save your data, restart the host, test the memory (memtester, the vendor's diagnosis), and have it replaced
-    if the error returns; a Spark's memory is soldered, so only the vendor can.
+remedy = Save your data, restart the host, test the memory (memtester, the vendor's diagnosis), and have it replaced if
+    the error returns. A Spark's memory is soldered, so only the vendor can replace it.
 source = https://docs.kernel.org/admin-guide/RAS/main.html
 
 [iommu-fault]
@@ -357,9 +358,9 @@ pattern =
     DMAR: (?P<what2>DRHD: handling fault)
     (?P<what3>IO_PAGE_FAULT)(?: device=(?P<device>[\w:.]+))?
 uncertain = yes
-cause = A device[ {device}] accessed memory that it may not use ({what}): perhaps its driver or firmware has a fault, or
+cause = A device[ {device}] accessed memory that it may not use ({what}). Perhaps its driver or firmware has a fault, or
     it was reset during a transfer.
-remedy = Identify the device (the lines below; lspci), and update its driver, its firmware and the kernel; if transfers
+remedy = Identify the device (the lines below; lspci), and update its driver, its firmware and the kernel. If transfers
     between cards fail, disable ACS or set iommu=pt on the kernel's command line.
 source = https://docs.kernel.org/arch/x86/iommu.html
 
@@ -378,9 +379,9 @@ values =
     advice of why: nf => Raise it (sudo sysctl net.netfilter.nf_conntrack_max=262144, and in /etc/sysctl.d), or find
     + the program that opens so many connections
     advice of why: neigh => Raise net.ipv4.neigh.default.gc_thresh3, or use a smaller subnet
-    advice of why: fork => Raise TasksMax= of the unit or slice (docker run --pids-limit), or end the program that
+    advice of why: fork => Raise TasksMax= of the unit or slice (docker run --pids-limit), or stop the program that
     + starts so many processes
-    advice of why: . => The memory or the number of processes is exhausted: look at free -h and ps -e | wc -l
+    advice of why: . => The memory or the number of processes is exhausted: check free -h and ps -e | wc -l
 cause = A limit of the kernel is reached: {why}[ in {group}].
 remedy = {advice}.
 source = https://docs.kernel.org/networking/nf_conntrack-sysctl.html

@@ -9,9 +9,9 @@ RULES = r"""
 [download-in-build]
 keys = error: downloading '
 pattern = error: downloading '([^'\n]+)' failed
-cause = The build itself tried to download {found}, and could not.
-remedy = Provide the file beforehand (an option of the project, FETCHCONTENT_SOURCE_DIR_… or an edit), or let the build
-    reach the network; no lock covers what a build downloads itself.
+cause = The build itself tried to download {found}, but could not.
+remedy = Provide the file beforehand (a project option, FETCHCONTENT_SOURCE_DIR_… or an edit), or let the build reach
+    the network. No lock covers what a build downloads itself.
 
 [certificate]
 keys =
@@ -40,17 +40,17 @@ unless =
     Retry scheduled
     WARNING: Attempting to resume
 values =
-    advice of found: verify|file => Install the list of authorities (apt-get install ca-certificates, in an image before
-    + curl)
-    advice of found: .*(?:not yet valid|expired) => Check this host's clock first (timedatectl set-ntp true); if it is
-    + right, the server's owner has to renew the certificate
-    advice of found: .*(?:mismatch|not valid for|does not match) => Use the name that the certificate has (openssl
-    + s_client -connect HOST:443 shows it), or have one made for this name
-    advice of found: . => Where a proxy or a mirror signs with its own CA, make that CA known: put it into
+    advice of found: verify|file => Install the list of authorities (apt-get install ca-certificates; in an image,
+    + before curl)
+    advice of found: .*(?:not yet valid|expired) => Check this host's clock first (timedatectl set-ntp true). If it is
+    + right, the server's owner must renew the certificate
+    advice of found: .*(?:mismatch|not valid for|does not match) => Use the name in the certificate (openssl s_client
+    + -connect HOST:443 shows it), or get a certificate for this name
+    advice of found: . => If a proxy or a mirror signs with its own CA, install that CA: copy it to
     + /usr/local/share/ca-certificates and run update-ca-certificates, and set SSL_CERT_FILE or REQUESTS_CA_BUNDLE for
-    + Python (sparkforge_ca_certificate of this collection; uv also takes --native-tls); check the clock, too
+    + Python (this collection's sparkforge_ca_certificate; uv also accepts --native-tls). Check the clock too
 cause = The TLS certificate of a server could not be verified ({found}).
-remedy = {advice}; never skip verification.
+remedy = {advice}. Never skip verification.
 source = TheR1D/shell_gpt#112
 
 [proxy]
@@ -90,8 +90,8 @@ keys = Error: invalid property '
 pattern = Error: invalid property '(?P<property>[^'\n]+)': '[^'\n]+' not among \[
 values =
     advice of property: mtu => Write ethernet.mtu (802-3-ethernet.mtu) instead of ipv4.mtu
-    advice of property: . => See nmcli connection show NAME for the names, or man nm-settings-nmcli
-cause = NetworkManager has no property {property} in the section that the command names.
+    advice of property: . => Look up the names in nmcli connection show NAME or man nm-settings-nmcli
+cause = NetworkManager has no property {property} in the named section.
 remedy = {advice}.
 source = NVIDIA/daqiri#77
 
@@ -104,21 +104,22 @@ pattern =
     (?:resolve host:? |resolve '|ENOTFOUND )(host\.docker\.internal)
     (host\.docker\.internal)[^\n]*(?:not known|no such host|ENOTFOUND|Temporary failure)
 values =
-    cause of why: . => The program on the host does not listen on the address by which a container reaches it
-    cause of why: (?:) => Inside a container on Linux the name is unknown unless it is given to it
-cause = A container does not reach its host by {found}[ (port {port})]. {cause}.
-remedy = Let the program on the host listen on 0.0.0.0 (for Ollama: sudo systemctl edit ollama, with
+    cause of why: . => The program on the host does not listen on the address that containers use
+    cause of why: (?:) => On Linux, a container knows this name only if you add it
+cause = A container cannot reach its host as {found}[ (port {port})]. {cause}.
+remedy = Make the program on the host listen on 0.0.0.0 (for Ollama: sudo systemctl edit ollama, with
     Environment="OLLAMA_HOST=0.0.0.0", and restart it), and start the container with
-    --add-host=host.docker.internal:host-gateway (extra_hosts in a compose file); or use --network host and localhost.
+    --add-host=host.docker.internal:host-gateway (extra_hosts in a compose file). Or use --network host and localhost.
 source = open-webui/open-webui#10833
 
 [interface-not-renamed]
 keys = Failed to rename network interface
 pattern =
     Failed to rename network interface \d+ from '(?P<old>[^'\n]+)' to '(?P<new>[^'\n]+)': (?P<why>[^\n]+)
-cause = udev could not give the network interface {old} the name {new} ({why}): another one has it, or gets it, too.
-remedy = See who has it (ip -br link), remove what gives the name twice (rules in /etc/udev/rules.d, .link files in
-    /etc/systemd/network, set-name in /etc/netplan), and reboot.
+cause = udev could not give the network interface {old} the name {new} ({why}) because another interface has that name,
+    or gets it too.
+remedy = Find that interface (ip -br link), remove the setting that assigns the name twice (rules in /etc/udev/rules.d,
+    .link files in /etc/systemd/network, set-name in /etc/netplan), and reboot.
 source = Joshua-Riek/ubuntu-rockchip#286
 
 [host-unknown]
@@ -158,14 +159,13 @@ unless =
     Retry scheduled
     WARNING: Attempting to resume
 values =
-    advice of template: . => The inventory or the play's hosts: has an expression that was not evaluated: write the
-    + group's
-    + or the host's name there, or define the variable before Ansible reads it (-e, the inventory)
-    advice of found: (?!Name|Temporary)[\w-]+$ => A name without a dot is one of your own network: if it is a container
-    + or service of compose, see that it runs (docker ps -a) and is in the same Docker network; of a host put the
-    + address into /etc/hosts (of the container, too), or use NAME.local where Avahi runs on both
-    advice of found: . => Check the network (resolvectl query NAME), the proxy (role network_access) and the name;
-    + without a network, use a mirror or local archives
+    advice of template: . => The inventory or the play's hosts: has an expression that was not evaluated. Write the
+    + group's or the host's name there, or define the variable before Ansible reads it (-e, the inventory)
+    advice of found: (?!Name|Temporary)[\w-]+$ => A name without a dot is in your own network. If it is a container or
+    + a compose service, check that it runs (docker ps -a) and is in the same Docker network. For a host, add the
+    + address to /etc/hosts (in the container too), or use NAME.local if Avahi runs on both hosts
+    advice of found: . => Check the network (resolvectl query NAME), the proxy (role network_access) and the name.
+    + Without a network, use a mirror or local archives
 cause = A server's name cannot be resolved here: {found}.
 remedy = {advice}.
 
@@ -173,7 +173,8 @@ remedy = {advice}.
 keys = is not a trusted or secure host
 pattern = The repository located at (\S+) is not a trusted or secure host
 cause = pip ignores the index at {found}, because it uses plain HTTP.
-remedy = Serve it over https, or trust it by name (--trusted-host, PIP_TRUSTED_HOST), or add its files as find-links.
+remedy = Serve it over https, or trust its host by name (--trusted-host, PIP_TRUSTED_HOST), or add its files as
+    find-links.
 
 [git-corrupt]
 keys =
@@ -190,8 +191,8 @@ pattern =
     inflate: (data stream error)
     fatal: bad object (\w+)
 cause = A git repository is damaged: object {found}.
-remedy = Run again: a damaged store below <root>/builds/.sources is recognised and fetched again; if the server reports
-    it ('remote:'), its repository must be repaired.
+remedy = Run again: a damaged store below <root>/builds/.sources is recognised and fetched again. If the server reports
+    it ('remote:'), repair its repository.
 
 [http-status]
 keys =
@@ -209,10 +210,10 @@ pattern =
     awaiting response\.\.\. (?P<status2>[45]\d\d)
 unless = [Ww]ill retry
 values =
-    advice of status: 404|410 => Correct the address: the file has another name or release, or none for this machine
-    + (aarch64, sbsa)
-    advice of status: 401|403|407 => Log in, or ask for the address with a token; a proxy may refuse it, too
-    advice of status: 429 => Wait, or use a mirror (raw.githubusercontent.com and hubs limit each address)
+    advice of status: 404|410 => Correct the address: the file has another name or release, or does not exist for this
+    + machine (aarch64, sbsa)
+    advice of status: 401|403|407 => Log in, or send a token with the request. A proxy may also refuse it
+    advice of status: 429 => Wait, or use a mirror (raw.githubusercontent.com and hubs limit requests per address)
     advice of status: . => Try later: the server itself failed
 cause = A server answers a download with {status}.
 remedy = {advice}.
@@ -232,16 +233,15 @@ pattern =
     <(?:title|h1)>(?P<why4>(?:413|50[234]) [\w -]+)</
 values =
     what of why: .*(?:timed|504) => the server behind it did not answer in time
-    what of why: .*(?:premature|502) => the server behind it ended, or closed the connection
-    what of why: .*(?:large|413) => the request is larger than the proxy lets through
-    what of why: . => the server behind it does not take requests now
-    advice of why: .*(?:timed|504) => Give a long answer more time (proxy_read_timeout 600s of nginx; proxy_buffering
-    + off
-    + where it streams), and see in the server's log whether it works on it or hangs
-    advice of why: .*(?:large|413) => Raise the limit (client_max_body_size 100m of nginx), or send less at once
-    advice of why: . => Read the log of the server behind it for its first error, and see that it listens at the address
-    + that the proxy names (ss -ltnp)
-cause = A proxy answered in the server's place ({why}): {what}.
+    what of why: .*(?:premature|502) => the server behind it exited, or closed the connection
+    what of why: .*(?:large|413) => the request is larger than the proxy allows
+    what of why: . => the server behind it does not accept requests now
+    advice of why: .*(?:timed|504) => Allow more time for a long answer (nginx: proxy_read_timeout 600s, and
+    + proxy_buffering off if it streams), and check in the server's log whether it still works or hangs
+    advice of why: .*(?:large|413) => Raise the limit (nginx: client_max_body_size 100m), or send less at once
+    advice of why: . => Find the first error in the log of the server behind it, and check that this server listens on
+    + the address in the proxy's configuration (ss -ltnp)
+cause = A proxy answered instead of the server ({why}): {what}.
 remedy = {advice}.
 source = https://nginx.org/en/docs/http/ngx_http_proxy_module.html
 
@@ -266,11 +266,10 @@ pattern =
     ouldn't connect to Ollama at http://(?:127\.0\.0\.1|localhost):(?P<port6>\d+)
     HTTPConnectionPool\(host='(?:localhost|127\.0\.0\.1|0\.0\.0\.0)', port=(?P<port2>\d+)\)[^\n]*?(?:Connection refused|
     +establish a new)
-cause = No server answers on this host at the port {port}: it has not started, still loads its model, or listens
-    elsewhere.
-remedy = See whether something listens (ss -ltnp | grep {port}) and read the server's log; from inside a container
-    localhost is the container itself (use the service's name, or --network host), and one outside needs -p
-    {port}:{port}.
+cause = No server on this host answers on port {port}: it has not started, still loads its model, or listens elsewhere.
+remedy = Check whether a program listens (ss -ltnp | grep {port}), and read the server's log. Inside a container,
+    localhost is the container itself (use the service's name, or --network host). A server in a container needs -p
+    {port}:{port} for access from outside.
 source = wandb/openui#215
 
 [connection-lost]
@@ -329,8 +328,8 @@ unless =
     Retry scheduled
     WARNING: Attempting to resume
 cause = The connection to a server was lost[ during the download of {file}] ({found}).
-remedy = Check the network and run again: completed downloads are kept; where the server is your own, read its log: it
-    was not ready yet, or has ended.
+remedy = Check the network and run again: completed downloads are kept. If the server is your own, read its log: it was
+    not ready yet, or has exited.
 source =
     renesas-rcar/linux-bsp#7
     NVIDIA/libnvidia-container#160
@@ -340,9 +339,9 @@ keys = Cannot initiate the connection to
 pattern =
     Cannot initiate the connection to (?P<host>[\w.-]+):\d+ \((?P<address>[0-9a-f]*:[0-9a-f:]+)\)[^\n]*Network is unre
     +achable
-cause = apt asked {host} at its IPv6 address, and this host has no route for IPv6.
+cause = apt used the IPv6 address of {host}, but this host has no IPv6 route.
 remedy = Run sudo apt-get -o Acquire::ForceIPv4=true update (to keep it: echo 'Acquire::ForceIPv4 "true";' | sudo tee
-    /etc/apt/apt.conf.d/99ipv4); if IPv4 fails as well, the network or the proxy is at fault.
+    /etc/apt/apt.conf.d/99ipv4). If IPv4 fails too, the network or the proxy is at fault.
 
 [connection-failed]
 keys =
@@ -384,15 +383,15 @@ unless =
     do load request
     \b(?:ibv|rdma|mlx5dv)_\w|\b(?:QP|GID|[Qq]ueue [Pp]air)\b|ncclSystemError|unhandled system error
 values =
-    advice of found: .*(?:refused|ECONNREFUSED) => Start the server there, or correct the address and port: the host
-    + answers and nothing listens at that port (ss -ltnp shows the ports on it); in a container localhost is the
+    advice of found: .*(?:refused|ECONNREFUSED) => Start the server there, or correct the address and port. The host
+    + answers, but nothing listens on that port (ss -ltnp there shows its ports). In a container, localhost is the
     + container itself
-    advice of found: .*(?:timed out|timeout|ETIMEDOUT) => See whether the host is on and reached (ping, ip route get):
-    + a firewall drops the connection, or it needs a proxy (sparkforge_proxies, role network_access)
-    advice of found: .*(?:unreachable|[Nn]o route) => Mend the way there: ip route shows whether this host has a route
-    + to that network, and No route to host also comes from a firewall of the other host
-    advice of found: . => Check that the server runs and listens at that address (ss -ltnp there), the network and the
-    + firewall between, and the proxy (sparkforge_proxies, role network_access)
+    advice of found: .*(?:timed out|timeout|ETIMEDOUT) => Check whether the host is on and reachable (ping, ip route
+    + get). A firewall may drop the connection, or it may need a proxy (sparkforge_proxies, role network_access)
+    advice of found: .*(?:unreachable|[Nn]o route) => Repair the route: ip route shows whether this host has a route
+    + to that network. No route to host can also come from the other host's firewall
+    advice of found: . => Check that the server runs and listens on that address (ss -ltnp there), and check the
+    + network, the firewall in between and the proxy (sparkforge_proxies, role network_access)
 uncertain = yes
 cause = A server cannot be reached ({found}).
 remedy = {advice}.
@@ -404,10 +403,10 @@ keys =
 pattern =
     (cannot find the requested files in the (?:local|disk) cache)
     (couldn't connect to 'https://huggingface\.co)
-cause = The model hub was not reached, and the file is not in the cache of this host ({found}).
+cause = The model hub could not be reached, and the file is not in this host's cache ({found}).
 remedy = Check the network and the proxy (role network_access; huggingface.co and, for the files, hf.co must be
-    reached), or get the model elsewhere and copy the cache (HF_HOME); with HF_HUB_OFFLINE=1 a program then asks only
-    the cache.
+    reachable), or download the model elsewhere and copy the cache (HF_HOME). With HF_HUB_OFFLINE=1, a program then uses
+    only the cache.
 source = Comfy-Org/ComfyUI#3840
 
 [port-privileged]
@@ -422,9 +421,9 @@ pattern =
     listen \w+ [^\s:]*:(?P<port2>\d{1,3}): bind: permission denied
     bind\(\) to [^\s:]*:(?P<port3>\d{1,3}) failed \(13: Permission denied\)
     bind on address \('[^'\n]*', (?P<port4>\d{1,3})\): (?:\[Errno 13\] )?permission denied
-cause = Only root may listen on a port below 1024, and the program wants {port}.
-remedy = Choose a port from 1024 on, let a container publish it (-p {port}:8080), or give the right: of a unit
-    AmbientCapabilities=CAP_NET_BIND_SERVICE, of a file sudo setcap cap_net_bind_service=+ep FILE.
+cause = Only root may listen on a port below 1024, but the program uses {port}.
+remedy = Choose a port from 1024 on, let a container publish it (-p {port}:8080), or grant the permission:
+    AmbientCapabilities=CAP_NET_BIND_SERVICE for a unit, sudo setcap cap_net_bind_service=+ep FILE for a file.
 source = https://man7.org/linux/man-pages/man7/capabilities.7.html
 
 [port-in-use]
@@ -445,17 +444,17 @@ pattern =
     bind host port (?:for )?[\d.\[\]]+:(?P<port5>\d+)[^\n]*address already in use
     [Aa]ddress already in use
     EADDRINUSE
-cause = Another program already listens on the port[ {port}] that this one was to open.
-remedy = Find it (ss -ltnp; docker ps shows the ports of containers), which is often an earlier run, and end it, or
-    choose another port (--port of a server, --master-port of torchrun).
+cause = Another program already listens on the port[ {port}] that this program tried to open.
+remedy = Find it (ss -ltnp; docker ps shows containers' ports) and stop it (often it is an earlier run), or choose
+    another port (a server's --port, torchrun's --master-port).
 source = om-ai-lab/VLM-R1#289
 
 [address-not-here]
 keys = annot assign requested address
 pattern = ([Cc]annot assign requested address)
-cause = The program was to listen on, or come from, an address that this host does not have now ({found}).
-remedy = Give --host 0.0.0.0, or an address that ip -br addr shows; in a container the host's addresses exist only
-    with --network host.
+cause = The program tried to listen on, or connect from, an address that this host does not have now ({found}).
+remedy = Use --host 0.0.0.0, or an address that ip -br addr shows. In a container, the host's addresses exist only with
+    --network host.
 
 [api-unreachable]
 keys =
@@ -472,9 +471,9 @@ pattern =
     (failed to connect to all addresses)
     (ConnectTimeoutError)
     curl: \(52\) (Empty reply from server)
-cause = The program did not get an answer of the server that it asks ({found}).
-remedy = Check the address (base_url with http:// and /v1, the port), that the server runs and has loaded its model, and
-    its log at that time; HTTP_PROXY catches local addresses too, unless NO_PROXY names them.
+cause = The program got no answer from its server ({found}).
+remedy = Check the address (base_url with http:// and /v1, the port), check that the server runs and has loaded its
+    model, and read its log from that time. HTTP_PROXY also affects local addresses, unless NO_PROXY names them.
 
 [archive-damaged]
 keys =
@@ -498,9 +497,9 @@ pattern =
     (Unexpected EOF in archive)
     (End-of-central-directory signature not found)
     (File is not a zip file)
-cause = A downloaded archive is none, or was cut off ({found}).
-remedy = Look at it (file, ls -l): an error page or some bytes mean a wrong address or a login; download it again with
-    curl -fL, and compare its checksum.
+cause = A downloaded file is not an archive, or was truncated ({found}).
+remedy = Check it (file, ls -l): an error page or a few bytes mean a wrong address or a missing login. Download it again
+    with curl -fL, and compare its checksum.
 
 [url-without-scheme]
 keys =
@@ -516,8 +515,8 @@ pattern =
 values =
     what of url: . => The server's URL is incomplete
     what of key: . => The key that the client sends is empty or contains a line end
-    advice of url: . => Write it with http:// in front and without quotation marks or spaces (http://HOST:PORT/v1);
-    + perhaps the option, setting or environment variable is empty
+    advice of url: . => Write it with http:// in front and without quotation marks or spaces (http://HOST:PORT/v1).
+    + Perhaps the option, setting or environment variable is empty
     advice of key: . => Set it to a single word (any text if the server has no key), such as OPENAI_API_KEY=none
 cause = {what}[: {url}].
 remedy = {advice}.

@@ -38,8 +38,8 @@ pattern =
     note: expected '(?P<what5>CUmemLocation)'
     error: function '(?P<what6>cu(?:da)?(?:MemPrefetchAsync|MemAdvise|CtxCreate|GraphGetEdges)\w*)[^\n]*cannot be called
 cause = CUDA 13 changed the parameters of a function that the source calls ({what}): the source is for CUDA 12.
-remedy = Use a version of the source for CUDA 13 (a cudaMemLocation in the place of the device's number, cuCtxCreate
-    with its parameters first), or build with CUDA 12.9.
+remedy = Use a version of the source for CUDA 13 (a cudaMemLocation instead of the device's number, cuCtxCreate with its
+    parameters first), or build with CUDA 12.9.
 source = NVIDIA/stdexec#1619
 
 [torch-headers-differ]
@@ -50,24 +50,25 @@ pattern =
     error: (?:class|struct|namespace) '(?P<scope1>(?:torch|at|c10|caffe2)(?:::\w+)*)(?:<[^\n']*>)?' has no
     + member(?: named)? '(?P<name1>\w+)'
     error: '(?P<name2>\w+)' is not a member of '(?P<scope2>(?:torch|at|c10|caffe2)(?:::\w+)*)'
-cause = The PyTorch that this is compiled against has no {name} in {scope}: the source is for another release of it,
-    mostly a newer one.
-remedy = Install the PyTorch that the source's release pins (its pyproject.toml or requirements; of an image take the
-    base image with it), or check out the release of the source for the installed one, and build in an empty directory.
+cause = The PyTorch that this build uses has no {name} in {scope}: the source is for another release, usually a newer
+    one.
+remedy = Install the PyTorch that the source's release pins (its pyproject.toml or requirements; for an image, use the
+    base image that has it), or check out the release of the source for the installed one, and build in an empty
+    directory.
 source = vllm-project/vllm#31740
 
 [cooperative-groups-member]
 keys = namespace "cooperative_groups" has no member
 pattern = namespace 'cooperative_groups' has no member '(\w+)'
 values =
-    advice of found: (labeled|binary)_partition|coalesced => It is there only for GPUs of 7.0 and newer, and the list of
-    + architectures has an older one, or none, so that nvcc takes its oldest: build for this GPU alone
+    advice of found: (labeled|binary)_partition|coalesced => It exists only for GPUs from 7.0 on, but the list of
+    + architectures contains an older one, or is empty, so nvcc uses its oldest. Build only for this GPU
     + (TORCH_CUDA_ARCH_LIST=12.1, CMAKE_CUDA_ARCHITECTURES=121)
-    advice of found: this_multi|grid_sync_multi|multi_grid => CUDA 13 removed it: take a release of the source for CUDA
+    advice of found: this_multi|grid_sync_multi|multi_grid => CUDA 13 removed it: use a release of the source for CUDA
     + 13, or build with CUDA 12.9
-    advice of found: . => Include the header that has it (cooperative_groups/reduce.h, scan.h, memcpy_async.h) with an
-    + edit, or take a newer release of the source
-cause = The source calls cooperative_groups::{found}, which CUDA's headers do not have in this compilation.
+    advice of found: . => Edit the source to include the header that defines it (cooperative_groups/reduce.h, scan.h,
+    + memcpy_async.h), or use a newer release of the source
+cause = The source calls cooperative_groups::{found}, which CUDA's headers do not define in this compilation.
 remedy = {advice}.
 source = nerfstudio-project/gsplat#226
 
@@ -88,9 +89,8 @@ pattern = namespace 'thrust' has no member (?:class )?'(?:make_)?(?P<iterator>(?
     +tor|distance|equal|fill|find|for_each|gather|generate|host_vector|inner_product|merge|mismatch|partition|reduce|rem
     +ove|replace|reverse|scatter|sequence|shuffle|sort|swap|tabulate|transform|transform_reduce|uninitialized_copy|unini
     +tialized_fill|unique)'
-cause = CUDA 13's Thrust headers no longer include the one of thrust::{found} for the source.
-remedy = Use a version of the source for CUDA 13, or add the include (thrust/[iterator/{iterator}][{header}].h) with an
-    edit.
+cause = CUDA 13's Thrust headers no longer include the header of thrust::{found} themselves.
+remedy = Use a version of the source for CUDA 13, or edit it to include thrust/[iterator/{iterator}][{header}].h.
 source = NVIDIA/cuopt#996
 
 [thrust-name-newer]
@@ -99,7 +99,7 @@ pattern = namespace 'thrust' has no member '(default_init|no_init)'
 cause = The Thrust headers that the compiler read are too old: they have no thrust::{found}, which CCCL has from 3.1 on
     (CUDA 13.1; CUDA 13.0 contains CCCL 3.0).
 remedy = Build with CUDA 13.1 or newer, or with a newer CCCL whose include directories come before the toolkit's (-I),
-    or take an older release of the source; an include cannot add it.
+    or use an older release of the source. An include cannot add it.
 source = NVlabs/parrot#7
     NVIDIA/cccl#4183
 
@@ -108,19 +108,18 @@ keys = namespace "thrust" has no member
 pattern = namespace 'thrust' has no member (?:class )?'(?P<name>\w+)'
 uncertain = yes
 cause = The Thrust headers that the compiler read have no thrust::{name}: it is in a header that the source does not
-    include, or in an older or a newer CCCL alone.
-remedy = Search the toolkit's headers for it (grep -rnw {name} /usr/local/cuda/include/cccl/thrust): include the one
-    that defines it; if none does, build with the CUDA or the CCCL that the source's release names, or take a release
-    of the source for this CUDA.
+    include, or only in an older or a newer CCCL.
+remedy = Search the toolkit's headers for it (grep -rnw {name} /usr/local/cuda/include/cccl/thrust), and include the
+    header that defines it. If none does, build with the CUDA or the CCCL that the source's release names, or use a
+    release of the source for this CUDA.
 source = NVlabs/parrot#7
 
 [cccl-of-another-release]
 keys = no instance of overloaded function
 pattern = error: no instance of (?:overloaded function|function template) '(?P<function>(?:cub|thrust|cuda)::[\w:]+)
-cause = The source calls {function} as an older CUDA had it: the CUB and Thrust of this toolkit are newer.
-remedy = Take a release of the source for this CUDA (or its patch: look the name up in its issues), or build with the
-    CUDA that
-    its release names.
+cause = The source calls {function} in the form of an older CUDA: this toolkit's CUB and Thrust are newer.
+remedy = Use a release of the source for this CUDA (or a patch; search the project's issues for the name), or build with
+    the CUDA that its release names.
 source = spack/spack#49958
 
 [cub-removed]
@@ -151,7 +150,7 @@ pattern =
     +ncSetSharedMemConfig|cudaDeviceSetSharedMemConfig|npp[a-z]\w+|CUFFT_(?:INCOMPLETE_PARAMETER_LIST|PARSE_ERROR|LICE
     +NSE_ERROR))'(?: is undefined| was not declared|;|$)
     error: (texture) is not a template
-cause = This CUDA has no {found} any more: the source was written for an older CUDA.
+cause = This CUDA no longer has {found}: the source was written for an older CUDA.
 remedy = Use a newer release or a fork of the source that was ported to CUDA 12 or 13; an older CUDA cannot compile for
     a GB10 (12.1 needs CUDA 12.9).
 source = arrayfire/arrayfire#3695
@@ -188,15 +187,14 @@ values =
     need of standard: C\+\+ ?14 => C++14
     need of standard: C\+\+ ?17 => C++17
     need of standard: C\+\+ ?2 => C++20
-    need of standard: C\+\+ => a newer one
+    need of standard: C\+\+ => a newer standard
     need of standard: (span|format|jthread|barrier|latch|counting_s|strong_|bit_cast|remove_cvref_t|source_location|ty
     +pe_identity_t|numbers|ranges)$ => C++20
     need of standard: . => C++17
-cause = The source is compiled as an older C++ than it or the headers that it includes need, {need} ({standard}): its
-    own
-    build sets -std, or leaves the compiler's default.
-remedy = Take a newer release of the package, or raise the standard in its build (-std=c++14 to c++17 in setup.py for
-    both cxx and nvcc; CMAKE_CXX_STANDARD and CMAKE_CUDA_STANDARD of CMake).
+cause = The source, or a header that it includes, needs {need} ({standard}), but is compiled as an older C++: its build
+    sets -std, or keeps the compiler's default.
+remedy = Use a newer release of the package, or raise the standard in its build (-std=c++14 to c++17 in setup.py, for
+    both cxx and nvcc; with CMake, CMAKE_CXX_STANDARD and CMAKE_CUDA_STANDARD).
 
 [include-missing]
 keys =
@@ -228,10 +226,10 @@ values =
     header of name: (?:cout|cerr|endl) => <iostream>
     header of name: (?:isnan|sqrt) => <cmath>
     header of name: func => <functional>
-    header of name: (string|array|mutex|thread|unordered_map|map|set|vector|chrono)$ => the one of that name
+    header of name: (string|array|mutex|thread|unordered_map|map|set|vector|chrono)$ => the header of that name
 cause = The source uses {name} without its header ({header}): in older compilers, other headers included it, but gcc 13
     and newer do not.
-remedy = Take a newer release of the source, or add the include at the top of that file; without an edit build with
+remedy = Use a newer release of the source, or add the include at the top of that file. To avoid editing, build with
     CXXFLAGS="-include cstdint" (or that header's name), or with g++-12.
 source = https://gcc.gnu.org/gcc-13/porting_to.html
 
@@ -239,7 +237,7 @@ source = https://gcc.gnu.org/gcc-13/porting_to.html
 keys = error: narrowing conversion of
 pattern = error: narrowing conversion of '(?P<value>-\d+)' from '\w+' to 'char'
 cause = The source keeps {value} in a char, which is unsigned on ARM and signed on x86.
-remedy = Compile it with -fsigned-char (CFLAGS and CXXFLAGS), or take a release that writes signed char there.
+remedy = Compile it with -fsigned-char (CFLAGS and CXXFLAGS), or use a release that writes signed char there.
 source = https://gcc.gnu.org/onlinedocs/gcc/C-Dialect-Options.html
 
 [half-for-old-gpu]
@@ -258,8 +256,9 @@ pattern =
 cause = The code for half precision, doubles or atomics ({what}) is compiled for a GPU that is too old for it, or with
     PyTorch's
     -D__CUDA_NO_HALF_OPERATORS__.
-remedy = Build for your own GPU alone (TORCH_CUDA_ARCH_LIST=12.1, CMAKE_CUDA_ARCHITECTURES=121); if it stays, add
-    -U__CUDA_NO_HALF_OPERATORS__ -U__CUDA_NO_HALF_CONVERSIONS__ to nvcc's flags, as newer releases of the extension do.
+remedy = Build only for your own GPU (TORCH_CUDA_ARCH_LIST=12.1, CMAKE_CUDA_ARCHITECTURES=121). If that does not help,
+    add -U__CUDA_NO_HALF_OPERATORS__ -U__CUDA_NO_HALF_CONVERSIONS__ to nvcc's flags, as newer releases of the extension
+    do.
 source = https://github.com/pytorch/pytorch/blob/main/torch/utils/cpp_extension.py
 
 [torch-extension-old]
@@ -272,8 +271,8 @@ pattern =
     fatal error: '?(THC/THC\w*\.h\w*)
     (?:identifier )?'(AT_CHECK)' (?:is undefined|was not declared)
 cause = The extension uses a part of PyTorch that was removed ({found}): it was written for an old PyTorch.
-remedy = Take a newer release or fork of the extension; in the source itself .type() becomes .scalar_type() in
-    AT_DISPATCH macros, AT_CHECK becomes TORCH_CHECK, and THC's headers ATen/cuda/…; an old PyTorch has no code for a
+remedy = Use a newer release or fork of the extension. To port the source, replace .type() in AT_DISPATCH macros with
+    .scalar_type(), AT_CHECK with TORCH_CHECK, and THC's headers with ATen/cuda/…. An old PyTorch has no code for a
     GB10.
 
 [cccl-header-moved]
@@ -284,10 +283,10 @@ keys =
 pattern =
     fatal error: '?((?:cuda/std|cub)/[\w/.]+)'?(?:: No such file| file not found)
     fatal error: '?(thrust/(?:device|host|sort|reduce|scan|transform|copy|complex|exec)[\w.]*)'?(?:: No such| file not)
-cause = {found} is not found: CUDA 13 keeps libcu++, Thrust and CUB in include/cccl, where this build does not look, or
-    no CUDA toolkit's headers are installed[; this log shows CUDA 13 ({log_newest_cuda})].
-remedy = Add the toolkit's directory to CPATH (export CPATH=/usr/local/cuda/include/cccl; of a unit in its environment),
-    or take a version of the source for CUDA 13.
+cause = The compiler cannot find {found}: CUDA 13 keeps libcu++, Thrust and CUB in include/cccl, where this build does
+    not look, or no CUDA headers are installed[; this log shows CUDA 13 ({log_newest_cuda})].
+remedy = Add the toolkit's directory to CPATH (export CPATH=/usr/local/cuda/include/cccl; for a unit, in its
+    environment), or use a version of the source for CUDA 13.
 source = microsoft/onnxruntime#26362
 
 [sve-types-unknown]
@@ -299,8 +298,8 @@ keys =
     "__cvta_generic
     "__nv_tex
 pattern = identifier\s+'(__(?:SV|Float\d+x|float128|cvta_generic|nv_tex)\w*)' is undefined
-cause = This nvcc does not know {found} of the C library's or CUDA's own headers: it is older than they are (on aarch64
-    than CUDA 12.5), such as the one of Ubuntu's nvidia-cuda-toolkit, or two toolkits are mixed.
+cause = This nvcc does not know {found} from the C library's or CUDA's own headers: it is older than they are (on
+    aarch64, older than CUDA 12.5), like the nvcc in Ubuntu's nvidia-cuda-toolkit, or two toolkits are mixed.
 remedy = Use the nvcc of CUDA 13 (role cuda_libraries; /usr/local/cuda/bin before /usr/bin on PATH), and remove
     nvidia-cuda-toolkit.
 source = charmplusplus/charm#3998
@@ -308,9 +307,9 @@ source = charmplusplus/charm#3998
 [arm-neon-in-device-code]
 keys = arm_neon.h
 pattern = arm_neon\.h\(\d+\): error: identifier '(__builtin_aarch64_\w+)' is undefined
-cause = nvcc compiled gcc's arm_neon.h for the GPU, and does not know its builtins ({found}): this nvcc is older than
+cause = nvcc compiled gcc's arm_neon.h for the GPU, but does not know its builtins ({found}): this nvcc is older than
     the host compiler.
-remedy = Use the nvcc of CUDA 13, or an older host compiler (CUDAHOSTCXX), or keep the header out of device code as
+remedy = Use the nvcc of CUDA 13, or an older host compiler (CUDAHOSTCXX), or keep the header out of device code, as
     newer releases of the source do.
 source = ggml-org/llama.cpp#10531
 
@@ -359,9 +358,8 @@ pattern =
     (unrecognized option '--64')
     bad value \('(\w+)'\) for '-march=' switch
 cause = The source, or the flags that it is built with, are for x86 processors ({found}); a Spark's is ARM.
-remedy = Take a release or an option of the project that supports aarch64 (NEON or SVE, SIMDe or sse2neon in the place
-    of those headers, or a build without SIMD), and remove
-    such options from CFLAGS and CXXFLAGS.
+remedy = Use a release or an option of the project that supports aarch64 (NEON or SVE, SIMDe or sse2neon instead of
+    those headers, or a build without SIMD), and remove such options from CFLAGS and CXXFLAGS.
 source = dmlc/dgl#3336
 
 [c-newer-than-source]
@@ -376,8 +374,8 @@ pattern =
 unless = 'Py|__Pyx
 cause = The source is old C, and this compiler (gcc 14 or newer, clang 16 or newer) treats as an error what was once a
     warning ({what}).
-remedy = Use a newer release of the source, pass CFLAGS="-std=gnu17 -fpermissive" (for clang -Wno-error={what}), or
-    build with gcc-13; an undeclared function may also be one that this system or processor does not have.
+remedy = Use a newer release of the source, pass CFLAGS="-std=gnu17 -fpermissive" (for clang, -Wno-error={what}), or
+    build with gcc-13. An undeclared function may also be missing on this system or processor.
 source = https://gcc.gnu.org/gcc-14/porting_to.html
 
 [constexpr-in-device-code]
