@@ -1171,6 +1171,8 @@ values =
     advice of check: metadata is not None => The checkpoint has no .metadata: saving it did not finish, or each host
     + wrote to
     + a disk of its own; take an earlier one, and save to a directory that all hosts share
+    advice of check: self\.lmcache_engine => LMCache did not start: read its first error above, and install the LMCache
+    + that its documentation names for this vLLM
     advice of check: .*max_loras => Raise --max-loras-per-batch (of vLLM --max-loras): more adapters came at once than
     + that; the base model counts as one
     advice of check: len\(.*\) (?:> 0|>= 1|!= 0)\W*$ => That list is empty: see that the files or entries which it
@@ -1731,6 +1733,15 @@ cause = The router no longer reaches its model process (the socket of that is go
 remedy = Read the first error of the shard above, or its last lines before this one; with nothing there, look for Out of
     memory in the kernel's log (journalctl -k).
 source = huggingface/text-generation-inference#3317
+
+[store-gone]
+keys = flag on TCPStore
+pattern = Failed to check the 'should dump' flag on TCPStore[^\n]{0,100}?with error: (?P<why>[^\n]{3,80}?)\.?$
+cause = Rank 0, which keeps the store of this run, has ended ({why}); the other ranks only notice it.
+remedy = Read rank 0's own log for its first error, above or on its host; if it ended well, there is nothing to do (let
+    all
+    ranks call destroy_process_group before they exit).
+source = tdrussell/diffusion-pipe#333
 
 [errno]
 keys =

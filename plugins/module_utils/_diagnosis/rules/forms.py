@@ -130,12 +130,16 @@ keys =
     must be a multiple of
     is not divisible by
     should be divisible by
+    be evenly divisible by
 pattern =
-    Error: (?P<part1>[^\n]{2,120}?) (?:must|should) be (?:divisible by|a multiple of) (?P<other1>[^\n]{1,120}?)\.?$
+    Error: (?P<part1>[^\n]{2,120}?) (?:must|should) be (?:(?:evenly )?divisible by|a multiple of)
+    + (?P<other1>[^\n]{1,120}?)(?:\.|\. [^\n]+)?$
     Error: (?P<part2>[^\n]{2,120}?) is not divisible by (?P<other2>[^\n]{1,120}?)\.?$
 values =
     advice of part: .*(?:page|block) => Leave out speculative decoding with a draft model, or take a cache of another
     + type (--kv-cache-dtype fp8 or auto) or another --block-size: parts of the cache must have one size of page
+    advice of other: .*generations => Raise per_device_train_batch_size, times the processes and the accumulation, to a
+    + multiple of num_generations (it counts answers, not prompts), or lower num_generations
     advice of part: .*(?:batch|sequence|seq_len|world|process|rank) => Change the batch, the sequence's length or the
     + number of processes to one that divides it
     advice of part: .*(?:width|height|image|resolution) => Make width and height multiples of 64
@@ -242,9 +246,32 @@ remedy = {advice}; the traceback's last places name the operator and its options
 source = vllm-project/vllm#20221
 
 [options-exclusive]
-keys = are mutually exclusive
-pattern = (?:[Ee]rror|ERROR|fatal)[^\n]{0,40}?: (?:argument )?(?P<first>[\w.=-]+(?:, [\w.=-]+)*),? and
-    + (?P<second>[\w.=-]+) are mutually exclusive
+keys =
+    are mutually exclusive
+    at the same time
+    Only one of
+    only one of
+    fy both
+    set both
+    use both
+    ass both
+    ide both
+    ave both
+    ive both
+    able both
+    be used together
+pattern =
+    (?:[Ee]rror|ERROR|fatal)[^\n]{0,40}?: (?:argument )?(?P<first1>[\w.=-]+(?:, [\w.=-]+)*),? and
+    + (?P<second1>[\w.=-]+) are mutually exclusive
+    Error: [\W]?(?P<first2>[\w.=-]+)\W? and \W?(?P<second2>[\w.=-]+)\W? (?:can ?not|can't|must not|may not|should not)
+    + (?:be
+    + )?(?:both )?(?:be )?(?:both )?(?:configured|set|specified|used|given|provided|passed|enabled)\b
+    Error: (?:You )?(?:[Cc]an ?not|[Cc]an't|must not|should not|[Dd]o not)
+    + (?:specify|set|use|pass|provide|have|give|enable)
+    + both (?:of )?[`'-]*(?P<first3>[\w.=-]+)\W? and [`'-]*(?P<second3>[\w.=-]+\w)
+    Error: [Oo]nly one of [`'-]*(?P<first4>[\w.=-]+)\W? (?:and|or) [`'-]*(?P<second4>[\w.=-]+)\W?
+    + (?:can|may|must|should)
+    + be\b
 uncertain = yes
 cause = {first} and {second} exclude each other, and both are set.
 remedy = Leave one of them out; if you gave only one, look for the other in the script, the configuration file or the
@@ -640,6 +667,8 @@ values =
     advice of attribute: set_embed|hot_token_id|set_eagle3 => Name a draft that was made for this model and algorithm
     + (--speculative-draft-model-path, an EAGLE or MTP head; without it the model itself is taken), or leave out
     + --speculative-algorithm; for a new model take a release whose notes name its draft
+    advice of attribute: (?:train|eval)$ => Upgrade accelerate, which calls that of the optimizer only where it has it,
+    + together with transformers
     advice of attribute: . => Upgrade both in one command, or install the versions that the program's release pins (the
     + paths of the traceback's last two places name the packages); if it is one package, choose its other backend for
     + that
@@ -896,6 +925,8 @@ values =
     + '(?:text|messages|prompt|labels?|input_ids|content|question|answer|instruction|completion|chosen
     +|rejected|images?)'$ => The data has no column or field of that name: print its column_names, rename one
     + (rename_column), or name the right one to the trainer (dataset_text_field, formatting_func, the column mapping)
+    advice of why: KeyError: <class ' => The program has a table of classes, and a newer package has another one in its
+    + place: install the version of that package (the first part of the class's name) that the program was made for
     advice of why: KeyError: \d+$ => The data is indexed by other numbers than 0 to its length: make a list or
     + datasets.Dataset of it (of pandas reset_index(drop=True)), and let one program alone shorten or sort it
     advice of why: KeyError: None$ => A setting that this line looks up was not set: set it in the program's

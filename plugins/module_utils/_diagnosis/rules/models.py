@@ -325,7 +325,19 @@ keys =
     'str object' has no attribute
     'dict object' has no attribute
     'list object' has no attribute
+    Jinja Exception:
+    tools param requires --jinja
+    is not callable: null at row
+    in an assistant message with tool calls
+    failed to parse chat template
+    System message must be at the beginning
 pattern =
+    Jinja Exception: (?P<why6>[^\n"]{1,160}?)(?:\.*$|\.?"|\\n)
+    (?P<why7>tools param requires --jinja(?: flag)?)
+    (?P<why8>(?:Value|Callee|hint: '\w+') is not callable: null at row \d+)
+    (?P<why9>Cannot pass both content and thinking in an assistant message with tool calls)
+    (?P<why10>failed to parse chat template)
+    (?P<why11>System message must be at the beginning)
     TemplateError: (?P<why1>[^\n]{1,160}?)\.*$
     UndefinedError: (?P<why2>[^\n]{1,160}?)$
     TemplateSyntaxError: (?P<why3>[^\n]{1,160}?)$
@@ -338,6 +350,15 @@ values =
     advice of why: .*(?:alternate|[Aa]fter ) => Send user and assistant messages in turn, beginning with
     + user,
     + and join two messages of one role (a client's context or tool messages often make them)
+    advice of why: .*System message must => Put all system messages into the first one (the client or agent adds some
+    + later), or give the server a template that takes them anywhere (--chat-template-file)
+    advice of why: tools param => Start llama-server with --jinja
+    advice of why: .*is not callable => Update llama.cpp, whose own Jinja lacked that function, or the program that has
+    + it inside; until then give a template without it (--chat-template-file)
+    advice of why: Cannot pass both => Let the client send back only one of content and reasoning with the tool call
+    + (newer clients do), or use the newest template of the model (--chat-template-file)
+    advice of why: failed to parse => Another template is used instead, and answers may get worse: pass the model's own
+    + Jinja template (--chat-template-file; one of Ollama is Go's, not Jinja), and update llama.cpp
     advice of why: .*[Ss]ystem role => Put the system message's text at the start of the first user message
     advice of why: .*has no attribute => Give each message of the data or request the field that the template reads (of
     + Axolotl message_property_mappings), such as content
@@ -419,7 +440,9 @@ keys =
     must have the same dtype
     tensor to have dtype
     query, key, and value to have the same dtype
+    should either all have the same dtype
 pattern =
+    (?P<types7>Query/Key/Value) should either all have the same dtype
     query, key, and value to have the same dtype, but got (?P<types6>[^\n]{5,120}?)(?: instead)?\.?$
     Expected \w+ tensor to have dtype (?P<types5>\S+, but got \w+)
     expected m(?:at)?1 and m(?:at)?2 to have the same dtype, but got: (?P<types1>\S+ != \S+)
@@ -612,6 +635,17 @@ cause = vLLM sees {hosts} hosts of Ray with {addresses} addresses: VLLM_HOST_IP 
 remedy = Set VLLM_HOST_IP on each host to its own address in the network between the Sparks, in the container too, and
     start Ray with the same address (ray start --node-ip-address=$VLLM_HOST_IP).
 source = vllm-project/vllm#43095
+
+[nixl-configurations-differ]
+keys = compatibility hash mismatch
+pattern = NIXL[^\n]{0,80}(?P<found>compatibility hash mismatch)
+cause = The servers for prefill and decode do not store the KV cache alike, so that NIXL refuses to transfer it
+    ({found}).
+remedy = Start both with one release of vLLM and of the connector, one model, --kv-cache-dtype, --block-size and
+    attention
+    backend, and the same setting of --disable-hybrid-kv-cache-manager (a connector inside MultiConnector or LMCache may
+    have switched it on for one of them only).
+source = ai-dynamo/dynamo#12821
 
 [nixl-status]
 keys = NIXL_ERR_

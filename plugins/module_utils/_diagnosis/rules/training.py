@@ -386,4 +386,31 @@ cause = This release of verl has no rollout {name} in the mode {mode}.
 remedy = Take rollout.name=vllm or sglang, and leave rollout.mode out (async is the one that newer releases have); a
     recipe's old overrides go.
 source = verl-project/verl#4424
+
+[quantized-needs-no-gradient]
+keys = Tensors of floating point
+pattern = (?:Error: |\(')(?P<found>[Oo]nly Tensors of floating point(?: and complex)? dtype can require gradients)
+cause = Something asks for gradients of weights that were quantized to whole numbers ({found}), as adapters do that are
+    loaded after the quantization.
+remedy = Load the adapter and fuse it before the model is quantized, or quantize by the loader (quantization_config) and
+    update PEFT, which then leaves those weights alone; to use a model only, call requires_grad_(False) before it.
+source = huggingface/diffusers#10381
+
+[quantized-weights-unknown]
+keys = does not have a parameter or a buffer named
+pattern = (?P<layer>\w+)\([^\n]{0,120}\) does not have a parameter or a buffer named (?P<name>\w+)
+cause = The file has {name} for a layer ({layer}) that has none here: it is quantized, and the model is built without
+    that quantization.
+remedy = Load it with the class of the library that made it (Quanto's QuantizedDiffusersModel.from_pretrained), or with
+    its quantization_config, which must be in config.json; or load the original weights and quantize them here.
+source = huggingface/optimum-quanto#359
+
+[ddp-marked-twice]
+keys = Expected to mark a variable ready only once
+pattern = (Expected to mark a variable ready only once)
+cause = DDP sees a parameter twice in one backward pass ({found}): gradient checkpointing of the older kind runs parts
+    again, or a module is used twice.
+remedy = Set gradient_checkpointing_kwargs=dict(use_reentrant=False) and ddp_find_unused_parameters=False, or leave
+    gradient checkpointing out; static_graph=True helps if each step is alike. On one Spark run without DDP.
+source = hiyouga/LlamaFactory#6651
 """
