@@ -9,11 +9,11 @@ RULES = r"""
 [cuda-headers-of-another-release]
 keys = CUDA compiler and CUDA toolkit headers are incompatible
 pattern = (CUDA compiler and CUDA toolkit headers are incompatible)
-cause = nvcc and the CUDA headers that it includes are of different releases[: nvcc {log_nvcc}][ and a runtime
+cause = nvcc and the CUDA headers that it includes come from different releases[: nvcc {log_nvcc}][ and a runtime
     {log_runtime}].
-remedy = Bring them to one release, that of the installed PyTorch (13.0 for cu130): of pip's packages pip install
-    --force-reinstall --no-deps "nvidia-cuda-nvcc==13.0.*" (nvidia-cuda-crt, nvidia-nvvm and nvidia-cuda-cccl likewise),
-    let CUDA_HOME and PATH name that one toolkit, keep other include directories out of CPATH, and delete the half-built
+remedy = Install one release of both, that of the installed PyTorch (13.0 for cu130). For pip's packages: pip install
+    --force-reinstall --no-deps "nvidia-cuda-nvcc==13.0.*" (nvidia-cuda-crt, nvidia-nvvm and nvidia-cuda-cccl likewise).
+    Point CUDA_HOME and PATH to that toolkit, remove other include directories from CPATH, and delete the half-built
     kernels (~/.cache/flashinfer).
 source = vllm-project/vllm#44305
 
@@ -22,31 +22,31 @@ keys =
     compute_No CUDA devices found
     gpu architecture 'compute_'
 pattern = Unsupported gpu architecture 'compute_((?:No CUDA devices found\.?)?)'
-cause = The architecture was to be found out (native) where no GPU is in sight, so that nvcc got no number.
-remedy = Name it: CMAKE_CUDA_ARCHITECTURES=121 (TORCH_CUDA_ARCH_LIST for PyTorch's extensions), and configure in an
-    empty directory.
+cause = The build detects the architecture (native), but it sees no GPU, so nvcc received no number.
+remedy = Set it: CMAKE_CUDA_ARCHITECTURES=121 (TORCH_CUDA_ARCH_LIST for PyTorch's extensions), and configure in an empty
+    directory.
 source = ggml-org/llama.cpp#18430
 
 [arch-too-old]
 keys = Unsupported gpu architecture 'compute_
 pattern = Unsupported gpu architecture '(compute_(?!20')(?:[1-6]\d|7[0-4])a?)'
 cause = This nvcc no longer knows {found}, which is too old: CUDA 13 begins at 7.5.
-remedy = Take it off the list of architectures (TORCH_CUDA_ARCH_LIST, CMAKE_CUDA_ARCHITECTURES): a Spark needs only 12.0
-    or 12.1; where the package's own setup.py names it, take a newer release or a checkout that goes by the list.
+remedy = Remove it from the list of architectures (TORCH_CUDA_ARCH_LIST, CMAKE_CUDA_ARCHITECTURES): a Spark needs only
+    12.0 or 12.1. If the package's own setup.py names it, use a newer release or a checkout that reads the list.
 source = laugh12321/TensorRT-YOLO#286
 
 [arch-is-cuda-version]
 keys = Unsupported gpu architecture 'compute_13
 pattern = Unsupported gpu architecture '(compute_13\d)'
-cause = There is no GPU architecture {found}: the CUDA version was taken for it.
-remedy = Name the GPU's compute capability without its dot, which is 121 for a GB10 (CMAKE_CUDA_ARCHITECTURES=121).
+cause = There is no GPU architecture {found}: it was derived from the CUDA version.
+remedy = Set the GPU's compute capability without its dot, which is 121 for a GB10 (CMAKE_CUDA_ARCHITECTURES=121).
 source = ggml-org/llama.cpp#23118
 
 [cutlass-arch-conditional]
 keys = Arch conditional MMA instruction used without targeting
 pattern = (Arch conditional MMA instruction used without targeting appropriate compute capability)
-cause = A kernel of CUTLASS was compiled without the instructions that it calls ({found}): for a plain sm_120 or sm_121,
-    or another GPU's, in place of an architecture-specific target.
+cause = A CUTLASS kernel was compiled without the instructions that it calls ({found}): the target was plain sm_120 or
+    sm_121, or another GPU's, instead of an architecture-specific one.
 remedy = Compile it for 120a or 121a (nvcc -gencode=arch=compute_121a,code=sm_121a; CUTLASS_NVCC_ARCHS=121a,
     TORCH_CUDA_ARCH_LIST=12.1a), or use a release or backend that has the kernel for 12.x.
 source = NVIDIA/cutlass#3174
@@ -54,9 +54,10 @@ source = NVIDIA/cutlass#3174
 [nvlink-older-than-library]
 keys = newer than toolkit
 pattern = nvlink fatal\s*: Input file '(?P<file>[^'\n]+)' newer than toolkit \((?P<library>\d+) vs (?P<toolkit>\d+)\)
-cause = nvlink of CUDA {toolkit} (120 is 12.0) is to link {file}, which is of CUDA {library}: two toolkits are mixed.
-remedy = Let nvcc and the libraries be of one toolkit: put /usr/local/cuda/bin first on PATH (which -a nvcc shows
-    others, as of Ubuntu's package nvidia-cuda-toolkit, which you can remove), and empty the build directory.
+cause = CUDA {toolkit}'s nvlink (120 is 12.0) cannot link {file}, which comes from CUDA {library}: the build mixes two
+    toolkits.
+remedy = Use nvcc and the libraries of one toolkit: put /usr/local/cuda/bin first on PATH (which -a nvcc lists others,
+    such as that of Ubuntu's nvidia-cuda-toolkit, which you can remove), and empty the build directory.
 source = ihaque/memtestG80#15
 
 [ptxas-feature-missing]
@@ -65,24 +66,24 @@ pattern =
     (?:Feature|Instruction) '(?P<feature>\.tile::\w+|tcgen05[\w.]*)' not supported on \.target '(?P<target>sm_\w+)'
     (?:Feature|Instruction) '(?P<feature2>wgmma[^'\n]*)' not supported on \.target '(?P<target2>sm_1\w+)'
     (?:Feature|Instruction) '(?P<feature3>[^'\n]+)' not supported on \.target '(?P<target3>sm_\d+[af])'
-cause = The kernel uses {feature}, which only Hopper (wgmma) or data-centre Blackwell (tcgen05) has, and the target
-    {target} does not.
-remedy = Name only this GPU's architecture in the build (TORCH_CUDA_ARCH_LIST=12.0 without 9.0 or 10.0), so that it
-    leaves those kernels out; otherwise choose another kernel or backend for this GPU (of MoE: Marlin).
+cause = The kernel uses {feature}, which only Hopper (wgmma) or data-centre Blackwell (tcgen05) has; the target {target}
+    does not.
+remedy = Set only this GPU's architecture for the build (TORCH_CUDA_ARCH_LIST=12.0 without 9.0 or 10.0), so that it
+    omits those kernels. Otherwise choose another kernel or backend for this GPU (for MoE, Marlin).
 source = thu-ml/SageAttention#291
 
 [ptxas-target-not-specific]
 keys = not supported on .target
 pattern = (?:Feature|Instruction) '([^'\n]+)' not supported on \.target '(?P<target>sm_\d+)'
-cause = {found} exists only on the architecture-specific targets, and the build named the plain {target}.
+cause = {found} exists only on architecture-specific targets, but the build uses the plain target {target}.
 remedy = Build for 121a (or 120a): CMAKE_CUDA_ARCHITECTURES=121a-real, TORCH_CUDA_ARCH_LIST=12.1a.
 source = pytorch/FBGEMM#4975
 
 [arch-of-old-project]
 keys = compute_20'
 pattern = Unsupported gpu architecture 'compute_20'\s+CMake Error at \S+\.cu\.o
-cause = The project's CMake files ask nvcc for compute_20, an architecture that no CUDA since 9 compiles for.
-remedy = Write 121 (or 12.1) where its CMakeLists.txt name an architecture, or take them from an option that it has
+cause = The project's CMake files ask nvcc for compute_20, an architecture that CUDA dropped with release 9.
+remedy = Write 121 (or 12.1) where its CMakeLists.txt names an architecture, or set its option for architectures
     (-DCUDA_ARCH_BIN=12.1, -DCMAKE_CUDA_ARCHITECTURES=121), and empty the build directory.
 source = mp3guy/Kintinuous#40
 
@@ -93,10 +94,10 @@ keys =
 pattern =
     Unsupported gpu architecture 'compute_20'
     Unknown CUDA Architecture Name(?: in \w+:?)?\s+12\.[01]\(2\.0\)
-cause = The build asks for compute_20 or 12.1(2.0), which no GPU is: without TORCH_CUDA_ARCH_LIST, PyTorch's detection
-    turns the GPU's 12.1 into 12.1(2.0).
+cause = The build asks for compute_20 or 12.1(2.0), which is no GPU's architecture: without TORCH_CUDA_ARCH_LIST,
+    PyTorch's detection turns the GPU's 12.1 into 12.1(2.0).
 remedy = Set TORCH_CUDA_ARCH_LIST for the build (in the environment, or the unit's environment) to 12.1, and to 12.0 for
-    torch 2.9.1 to 2.11; for CMake itself -DTORCH_CUDA_ARCH_LIST.
+    torch 2.9.1 to 2.11. For CMake itself, pass -DTORCH_CUDA_ARCH_LIST.
 source = pytorch/pytorch#174065
 
 [nvcc-arch-unknown]
@@ -109,22 +110,22 @@ pattern =
     Unsupported gpu architecture '([^'\n]+)'
     CMAKE_CUDA_ARCHITECTURES:\s+(\S+)\s+do not all work with this compiler
 values =
-    advice of found: native$ => This nvcc is older than CUDA 11.5, such as that of an old package nvidia-cuda-toolkit in
-    + /usr/bin: put the bin of CUDA 13 first on PATH (/usr/local/cuda/bin), or name the architecture as a number
+    advice of found: native$ => This nvcc is older than CUDA 11.5, like that of an old package nvidia-cuda-toolkit in
+    + /usr/bin: put the bin directory of CUDA 13 first on PATH (/usr/local/cuda/bin), or set the architecture as a
+    + number
     advice of found: .*\b(?:compute_|sm_)?110\b => 110 is CUDA 13's number for what CUDA 12.8 and 12.9 call 101: use the
     + nvcc of CUDA 13, or the source's release for this CUDA, or remove 110 from the list of architectures; a Spark
-    + needs
-    + only 121
+    + needs only 121
     advice of found: .*\b(?:compute_)?(?:9\d|1[0-2]\d) => This nvcc is older than the GPU (12.0 needs CUDA 12.8, 12.1
-    + needs 12.9): use that of CUDA 13, with /usr/local/cuda/bin first on PATH, or named as CUDACXX or
-    + CMAKE_CUDA_COMPILER. Ubuntu's package nvidia-cuda-toolkit puts an nvcc 12.0 into /usr/bin: remove it. Then
-    + configure in an empty directory
-    advice of found: .*\b(?:compute_|sm_)?8\d\b => This nvcc is too old for it (8.0 needs CUDA 11.0, 8.6 11.1, 8.9
-    + 11.8): use a newer one, such as that of CUDA 13 in /usr/local/cuda/bin, or remove it from TORCH_CUDA_ARCH_LIST (or
-    + CMAKE_CUDA_ARCHITECTURES); a Spark needs only 12.1
-    advice of found: .*\b(?:compute_|sm_)[1-7]\d\b => It is an old one, which this nvcc no longer compiles for (CUDA 13
-    + begins with 7.5, CUDA 12 with 5.0): remove it from TORCH_CUDA_ARCH_LIST, CMAKE_CUDA_ARCHITECTURES or the flags in
-    + the source (-arch, -gencode); a Spark needs only 12.1
+    + needs 12.9): use CUDA 13's nvcc, with /usr/local/cuda/bin first on PATH, or set as CUDACXX or CMAKE_CUDA_COMPILER.
+    + Ubuntu's package nvidia-cuda-toolkit puts an nvcc 12.0 into /usr/bin: remove it. Then configure in an empty
+    + directory
+    advice of found: .*\b(?:compute_|sm_)?8\d\b => This nvcc is too old for it (8.0 needs CUDA 11.0, 8.6 needs 11.1, 8.9
+    + needs 11.8): use a newer nvcc, such as CUDA 13's in /usr/local/cuda/bin, or remove the architecture from
+    + TORCH_CUDA_ARCH_LIST (or CMAKE_CUDA_ARCHITECTURES); a Spark needs only 12.1
+    advice of found: .*\b(?:compute_|sm_)[1-7]\d\b => The architecture is too old for this nvcc (CUDA 13 begins with
+    + 7.5, CUDA 12 with 5.0): remove it from TORCH_CUDA_ARCH_LIST, CMAKE_CUDA_ARCHITECTURES or the flags in the source
+    + (-arch, -gencode); a Spark needs only 12.1
     advice of found: . => Correct TORCH_CUDA_ARCH_LIST (or CMAKE_CUDA_ARCHITECTURES)
 cause = nvcc does not know the architecture {found}.
 remedy = {advice}.
@@ -138,27 +139,26 @@ values =
     need of found: sm_11 => 13.0
     need of found: sm_1(?:00|01|20) => 12.8
     need of found: . => 12.9
-cause = The ptxas in use does not know {found}: it is older than CUDA {need}, like the one that Triton 3.5 and older
-    ship.
-remedy = Let the program find the CUDA toolkit's ptxas first: by TRITON_PTXAS_PATH for Triton 3.5 and older, by
-    TRITON_PTXAS_BLACKWELL_PATH for 3.6 and newer, and by PATH or CUDA_HOME for others.
+cause = The ptxas in use does not know {found}: it is older than CUDA {need}, like the ptxas in Triton 3.5 and older.
+remedy = Point the program to the CUDA toolkit's ptxas: with TRITON_PTXAS_PATH for Triton 3.5 and older, with
+    TRITON_PTXAS_BLACKWELL_PATH for 3.6 and newer, and with PATH or CUDA_HOME for others.
 source = triton-lang/triton#8539
 
 [triton-ptxas-failed]
 keys = /nvidia/bin/ptxas
 pattern = CalledProcessError: Command '(?:\[')?\S+/bin/ptxas'?[ ,][^\n]*--gpu-name=(?P<arch>sm_\w+)
 uncertain = yes
-cause = The ptxas in Triton's wheel failed for {arch}, mostly because it is older than the GPU.
-remedy = Name the CUDA toolkit's own (export TRITON_PTXAS_PATH=/usr/local/cuda/bin/ptxas, for Triton 3.6 and newer
-    TRITON_PTXAS_BLACKWELL_PATH), or take a newer Triton with its PyTorch.
+cause = The ptxas in Triton's wheel failed for {arch}, usually because it is older than the GPU.
+remedy = Use the CUDA toolkit's ptxas (export TRITON_PTXAS_PATH=/usr/local/cuda/bin/ptxas; for Triton 3.6 and newer,
+    TRITON_PTXAS_BLACKWELL_PATH), or a newer Triton with its matching PyTorch.
 source = triton-lang/triton#8539
 
 [ptxas-of-another-nvcc]
 keys = for option 'gpu-name'
 pattern = Value '(sm_[2-6]\d)' is not defined for option 'gpu-name'
-cause = An nvcc without a named architecture takes its old default, {found}, which the ptxas in use no longer knows: the
-    two are of different toolkits, mostly Ubuntu's nvidia-cuda-toolkit (/usr/bin/nvcc) and CUDA 13 in /usr/local/cuda.
-remedy = Remove nvidia-cuda-toolkit (sudo apt remove nvidia-cuda-toolkit), put /usr/local/cuda/bin first on PATH or name
+cause = Without a set architecture, nvcc uses its old default {found}, which the ptxas in use no longer knows. The two
+    come from different toolkits, usually Ubuntu's nvidia-cuda-toolkit (/usr/bin/nvcc) and CUDA 13 in /usr/local/cuda.
+remedy = Remove nvidia-cuda-toolkit (sudo apt remove nvidia-cuda-toolkit), put /usr/local/cuda/bin first on PATH or set
     CUDACXX=/usr/local/cuda/bin/nvcc, and configure in an empty directory with -DCMAKE_CUDA_ARCHITECTURES=121.
 source = NVlabs/instant-ngp#747
 
@@ -168,9 +168,9 @@ pattern =
     application ptx input, line \d+; fatal +: Unsupported \.version (?P<need>[\d.]+); current version is '(?P<have>
     +[\d.]+)
 cause = The driver compiles the kernel's PTX itself and knows PTX up to {have}, but the program's CUDA toolkit wrote PTX
-    {need}: the toolkit is newer than the driver.
-remedy = Use a toolkit that is no newer than the CUDA which nvidia-smi shows (for Numba pip install "numba-cuda[cu12]"
-    or "[cu13]", or cuda-version of conda), or update the driver with the system (DGX OS).
+    {need}. The toolkit is newer than the driver.
+remedy = Use a toolkit that is not newer than the CUDA version that nvidia-smi shows (for Numba, pip install
+    "numba-cuda[cu12]" or "[cu13]", or conda's cuda-version), or update the driver with the system (DGX OS).
 source = numba/numba#7006
 
 [ptx-version]
@@ -182,8 +182,8 @@ pattern =
     ptxas [^\n]*error +: (?:Unknown modifier|Not a name of any known instruction:?) '([^'\n]+)'
     Unsupported \.version (\S+); current version is '([^'\n]+)'
 cause = The ptxas in use is older than its input (PTX {found}).
-remedy = Use a ptxas as new as the compiler: CUDA_HOME and PATH must point to one toolkit, and TRITON_PTXAS_PATH to its
-    ptxas.
+remedy = Use a ptxas as new as the compiler: CUDA_HOME and PATH must point to the same toolkit, and TRITON_PTXAS_PATH to
+    its ptxas.
 source = numba/numba#7006
 
 [llvm-ptx-version]
@@ -196,18 +196,18 @@ remedy = Build Triton with the LLVM that it pins, or raise the bound min(86, ptx
 [llvm-gpu-unknown]
 keys = is not a recognized processor for this target
 pattern = '(sm_1\d+[af]?)' is not a recognized processor
-cause = The LLVM in this Triton does not know the GPU ({found}): it is older.
-remedy = Install a PyTorch for CUDA 13 with the Triton that belongs to it (pip install --index-url
-    https://download.pytorch.org/whl/cu130 torch; Triton 3.3 knows 12.0, 3.5 also 12.1).
+cause = The LLVM in this Triton is too old to know the GPU ({found}).
+remedy = Install a PyTorch for CUDA 13 with its matching Triton (pip install --index-url
+    https://download.pytorch.org/whl/cu130 torch; Triton 3.3 knows 12.0, and 3.5 also 12.1).
 source = lllyasviel/Fooocus#3862
 
 [llvm-cannot-select]
 keys = LLVM ERROR: Cannot select
 pattern = LLVM ERROR: Cannot select: (?:intrinsic )?%llvm\.nvvm\.([\w.]+)
-cause = The kernel uses {found}, for which LLVM has no instruction on the target GPU: the kernel was written for another
-    one, or this Triton or its LLVM is older than the GPU.
-remedy = Use the newest release of Triton with its PyTorch; for an instruction that this GPU lacks (tcgen05 and wgmma
-    are not in 12.x) choose another backend or kernel.
+cause = The kernel uses {found}, for which LLVM has no instruction on the target GPU. The kernel was written for another
+    GPU, or this Triton or its LLVM is older than the GPU.
+remedy = Use the newest release of Triton with its matching PyTorch. If the GPU lacks the instruction (12.x has no
+    tcgen05 or wgmma), choose another backend or kernel.
 source = triton-lang/triton#11747
 
 [capture-not-joined]
@@ -216,20 +216,20 @@ keys =
     CaptureUnjoined
     CAPTURE_UNJOINED
 pattern = (capturing stream has unjoined work|cudaErrorStreamCaptureUnjoined|CUDA_ERROR_STREAM_CAPTURE_UNJOINED)
-cause = While a CUDA graph was recorded, something started work on a second stream, and the recorded stream did not wait
-    for it before the recording ended ({found}).
-remedy = Record without the part that has its own streams: an all-to-all for experts in its mode for graphs
-    (--deepep-mode low_latency of SGLang), no overlap or offloading on other streams; or start without graphs
-    (--enforce-eager of vLLM, --disable-cuda-graph of SGLang). In code of your own let the recorded stream wait for the
+cause = During the recording of a CUDA graph, something started work on a second stream, and the recorded stream did not
+    wait for it before the recording ended ({found}).
+remedy = Record without the part that uses its own streams: choose the graph mode of the all-to-all for experts
+    (SGLang's --deepep-mode low_latency), and turn off overlap and offloading on other streams. Or start without graphs
+    (vLLM's --enforce-eager, SGLang's --disable-cuda-graph). In your own code, let the recorded stream wait for the
     other one first (torch.cuda.current_stream().wait_stream(other)).
 source = deepseek-ai/DeepEP#62
 
 [nvrtc-not-found]
 keys = Error in dlopen for library libnvrtc
 pattern = Error in dlopen for library (libnvrtc\.so[\w.]*)
-cause = PyTorch compiles a kernel while it runs, and does not find NVRTC ({found}).
-remedy = Install the nvidia-cuda-nvrtc that this torch requires (pip show torch), in one version with its other CUDA
-    packages, and add its directory to LD_LIBRARY_PATH if it is there (site-packages/nvidia/cu13/lib).
+cause = PyTorch compiles a kernel at run time, but does not find NVRTC ({found}).
+remedy = Install the nvidia-cuda-nvrtc that this torch requires (pip show torch), in the same version as its other CUDA
+    packages. If it is installed, add its directory to LD_LIBRARY_PATH (site-packages/nvidia/cu13/lib).
 
 [cuda-arch-unknown]
 keys =
@@ -239,16 +239,16 @@ pattern =
     Unknown CUDA Architecture Name(?: in \w+)?:?\s+(\S+)
     Unknown CUDA arch \(([\w.+]+)\)
 cause = The build's list of CUDA architectures does not know {found}.
-remedy = Write TORCH_CUDA_ARCH_LIST as numbers (12.0, 12.1a), not sm_121; a source older than the GPU needs a patch or
-    12.0.
+remedy = Write TORCH_CUDA_ARCH_LIST as numbers (12.0, 12.1a), not as sm_121. A source older than the GPU needs a patch
+    or 12.0.
 source = k2-fsa/k2#1344
 
 [torch-arch-unknown]
 keys = arch_bin wasn't set
 pattern = (arch_bin wasn't set) for some reason
-cause = The CMake files of PyTorch got a CUDA architecture that they do not know ({found}): TORCH_CUDA_ARCH_LIST is
-    misspelt, or names one that is newer than this PyTorch.
-remedy = Set TORCH_CUDA_ARCH_LIST to numbers that this PyTorch knows (12.0, or 12.1a with one for CUDA 13).
+cause = PyTorch's CMake files received a CUDA architecture that they do not know ({found}): TORCH_CUDA_ARCH_LIST is
+    misspelt, or names an architecture that is newer than this PyTorch.
+remedy = Set TORCH_CUDA_ARCH_LIST to numbers that this PyTorch knows (12.0, or 12.1a with a PyTorch for CUDA 13).
 source = vllm-project/vllm#6683
 
 [arch-list-unset]
@@ -262,16 +262,16 @@ source = pytorch/ort#95
 [attention-guard]
 keys = but was built for sm
 pattern = FATAL: kernel \S+ is for (\S+), but was built for (?P<built>sm\d+)
-cause = A kernel of memory-efficient attention has no body for {built} ({found} only), so its results are wrong.
+cause = A memory-efficient attention kernel has no code for {built} (only for {found}), so its results are wrong.
 remedy = Do not use this PyTorch: build it with TORCH_CUDA_ARCH_LIST=12.0, or with the guard patch of the role pytorch.
 source = GuigsEvt/dgx_spark_config#5
 
 [kernel-built-for-others]
 keys = kernel built for
 pattern = FATAL: kernel built for (?P<built>sm_?\d+(?:-sm_?\d+)?), but running on (?P<gpu>sm_?\d+)
-cause = The package that stopped (the last lines of its traceback) has kernels for {built} only, and the GPU is {gpu}.
-remedy = Build it from source for the GPU (TORCH_CUDA_ARCH_LIST=12.0; flash-attn reads FLASH_ATTN_CUDA_ARCHS=120), take
-    a release that names the GPU, or choose PyTorch's own attention (attn_implementation="sdpa").
+cause = The package that failed (the last lines of its traceback) has kernels only for {built}, but the GPU is {gpu}.
+remedy = Build it from source for the GPU (TORCH_CUDA_ARCH_LIST=12.0; flash-attn reads FLASH_ATTN_CUDA_ARCHS=120), use a
+    release that names the GPU, or choose PyTorch's own attention (attn_implementation="sdpa").
 source = Dao-AILab/flash-attention#1969
 
 [torch-arch-missing]
@@ -288,7 +288,7 @@ values =
     + build from source with TORCH_CUDA_ARCH_LIST=12.0
     advice of need: . => Install an older PyTorch that still has this architecture, or choose the other GPU with
     + CUDA_VISIBLE_DEVICES
-cause = The installed PyTorch has code for {has}, and the GPU ({gpu}) needs {need}.
+cause = The installed PyTorch has code for {has}, but the GPU ({gpu}) needs {need}.
 remedy = {advice}.
 source = flashinfer-ai/flashinfer#5238
 
@@ -297,9 +297,9 @@ keys = has no device code compatible with CUDA arch
 pattern =
     CUDA kernel (?P<kernel>\w+) has no device code compatible with CUDA arch (?P<need>\d+)\. \S+ was compiled for:
     + (?:(?P<has>[\d,]+)|\w)
-cause = The kernel {kernel} of llama.cpp was not compiled for this GPU's architecture, {need} (a GB10 is 1210)[, only
-    for {has}].
-remedy = Build llama.cpp with CUDA 13 and -DCMAKE_CUDA_ARCHITECTURES=121 in an empty directory, or take a build that
+cause = llama.cpp's kernel {kernel} was not compiled for this GPU's architecture, {need} (a GB10 is 1210)[, only for
+    {has}].
+remedy = Build llama.cpp with CUDA 13 and -DCMAKE_CUDA_ARCHITECTURES=121 in an empty directory, or use a build that
     lists it.
 source = hybridgroup/llama-cpp-builder#31
 
@@ -323,10 +323,10 @@ values =
     cache of library: flashinfer => ~/.cache/flashinfer
     cache of library: torch_ext => ~/.cache/torch_extensions
     cache of library: . => its folder in ~/.cache
-cause = A kernel that {library} compiled on this host[, for {built},] does not run on this GPU: it was compiled for
+cause = A kernel that {library} compiled on this host[ for {built}] does not run on this GPU: it was compiled for
     another architecture, or by another nvcc.
-remedy = Delete {cache}, set {list} (a GB10 is 12.1, and does not run code for 12.0a) and take an nvcc of CUDA
-    12.9 or 13 (CUDA_HOME), then start it again; a newer {library} chooses it by itself.
+remedy = Delete {cache}, set {list} (a GB10 is 12.1, and does not run code for 12.0a) and use the nvcc of CUDA 12.9 or
+    13 (CUDA_HOME), then start again. A newer {library} chooses the architecture automatically.
 source = flashinfer-ai/flashinfer#2839
 
 [package-kernel-missing]
@@ -357,10 +357,10 @@ values =
     advice of package: (vllm|sgl_kernel|flashinfer|torchvision|torchaudio) => Install its build for the PyTorch and the
     + CUDA in use (cu130), or build it
     advice of package: . => Build it
-cause = The installed {package}, in which the traceback ends, has no code for this GPU's architecture; PyTorch's own
-    kernels are hardly at fault.
-remedy = {advice} from source for this GPU (pip install --no-build-isolation --no-binary, with TORCH_CUDA_ARCH_LIST as
-    torch.cuda.get_device_capability() says: 12.0 runs on a GB10, too).
+cause = The traceback ends in the installed {package}, which has no code for this GPU's architecture. PyTorch's own
+    kernels are probably not at fault.
+remedy = {advice} from source for this GPU (pip install --no-build-isolation --no-binary, with TORCH_CUDA_ARCH_LIST set
+    to what torch.cuda.get_device_capability() prints; 12.0 also runs on a GB10).
 source = PozzettiAndrea/ComfyUI-TRELLIS2#20
 
 [program-kernel-missing]
@@ -382,17 +382,17 @@ values =
     name of program: $ => ONNX Runtime
     name of program: . => The package in the traceback
     advice of program: ggml => Build it with CUDA 13 and -DGGML_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=121 in an empty
-    + directory, or take a build whose list has 120 or 121
+    + directory, or use a build that lists 120 or 121
     advice of program: (?:ops|bitsandbytes) => Upgrade bitsandbytes (0.48 and newer have wheels for aarch64 and CUDA
     + 13), or build it with cmake -DCOMPUTE_BACKEND=cuda -DCOMPUTE_CAPABILITY=121
     advice of program: ctranslate2 => Build CTranslate2 with -DWITH_CUDA=ON -DCUDA_ARCH_LIST=12.0, or use the CPU
-    advice of program: (?:onnx|$) => Build it with --use_cuda and CMAKE_CUDA_ARCHITECTURES=121, take Microsoft's package
-    + for CUDA 13 and aarch64 (microsoft/onnxruntime#27944), or use the CPU's provider
+    advice of program: (?:onnx|$) => Build it with --use_cuda and CMAKE_CUDA_ARCHITECTURES=121, use Microsoft's package
+    + for CUDA 13 and aarch64 (microsoft/onnxruntime#27944), or use the CPU provider
     advice of program: tiny => Build it from source with TCNN_CUDA_ARCHITECTURES=120
     advice of program: cupy => Install cupy-cuda13x and delete ~/.cupy/kernel_cache
     advice of program: (?:diff|nvdiff|simple|nerf) => Build it again with TORCH_CUDA_ARCH_LIST=12.0 (pip install
     + --no-build-isolation --force-reinstall --no-deps)
-    advice of program: . => Build it from source with CMAKE_CUDA_ARCHITECTURES=121, or use the CPU's package
+    advice of program: . => Build it from source with CMAKE_CUDA_ARCHITECTURES=121, or use the CPU package
 cause = {name} was built without code for this GPU's architecture (a GB10 is 12.1); PyTorch and the driver are not at
     fault.
 remedy = {advice}.
@@ -416,19 +416,18 @@ pattern =
     CUDA error: invalid device function
     (?:Error|error)[^\n]*cudaErrorInvalidDeviceFunction
 cause = The program, or one of its libraries, has no code for this GPU's architecture. A GB10 is 12.1 and runs code for
-    12.0, 12.1 and 12.1a; a Jetson Thor is 11.0; both run PTX of an older one, which the driver compiles.
-remedy = Install builds for CUDA 13: torch from the index cu130, and vLLM, sgl-kernel, flash-attn and the like in their
-    cu130 wheels; or build the library from source with TORCH_CUDA_ARCH_LIST and CMAKE_CUDA_ARCHITECTURES set to the
+    12.0, 12.1 and 12.1a; a Jetson Thor is 11.0. Both also run an older architecture's PTX, which the driver compiles.
+remedy = Install builds for CUDA 13: torch from the index cu130, and the cu130 wheels of vLLM, sgl-kernel, flash-attn
+    and the like. Or build the library from source with TORCH_CUDA_ARCH_LIST and CMAKE_CUDA_ARCHITECTURES set to the
     GPU's architecture (GB10: 12.0, or 12.1a for a kernel that needs it, and 121; Thor: 11.0 and 110).
-    torch.cuda.get_arch_list() tells what PyTorch has, cuobjdump --list-elf what a library has.
+    torch.cuda.get_arch_list() lists PyTorch's architectures, and cuobjdump --list-elf a library's.
 source = vllm-project/vllm#30855
 
 [nvcc-32-bit]
 keys = it compilation is
 pattern = (?i:(?:ptxas|nvcc) fatal *: (32-bit compilation) (?:is no longer|is only|not) supported)
-cause = The build asks for 32-bit device code (-m32, or PTX with 32-bit addresses), which CUDA no longer has.
-remedy = Take -m32, --machine 32 or -arch of a 32-bit target out of the makefile (-m64 is the default), and leave out
-    the
-    file whose old PTX or library needs it, or take a newer release of the source.
+cause = The build asks for 32-bit device code (-m32, or PTX with 32-bit addresses), which CUDA no longer supports.
+remedy = Remove -m32, --machine 32 or a 32-bit -arch from the makefile (-m64 is the default), and omit the file whose
+    old PTX or library needs it. Or use a newer release of the source.
 source = USTC-ADA/AG-SpTRSV#2
 """

@@ -13,10 +13,10 @@ keys =
 pattern =
     (?P<what1>Unsupported system page size)
     (?P<library>[^\s:]+): (?P<what2>ELF load command alignment not page-aligned)
-cause = The program or a library of it was built for memory pages of 4 KiB, and this kernel has larger ones ({what}[,
-    {library}]), as the 64k kernels of Grace do.
-remedy = See getconf PAGESIZE: take a release of the program that was built for 64 KiB pages on aarch64, or boot the
-    kernel with 4 KiB pages (without -64k in its name), where the machine allows it.
+cause = The program or one of its libraries was built for memory pages of 4 KiB, but this kernel has larger pages
+    ({what}[, {library}]), like Grace's 64k kernels.
+remedy = Check getconf PAGESIZE. Use a release of the program that was built for 64 KiB pages on aarch64 or, if the
+    machine allows it, boot the kernel with 4 KiB pages (without -64k in its name).
 source = pytorch/pytorch#53357
 
 [other-cuda-library]
@@ -26,9 +26,9 @@ pattern =
     symbol (?P<symbol2>\w+), version lib[\w.]+ not defined in file (?P<library2>lib[\w.]+) with link time reference
     undefined symbol: (?P<symbol>\w+), version (?P<library>lib(?:nvJitLink|cudart|cublas|cublasLt|cusparse|nvrtc|cufft
     +|cusolver)\.so\.\d+)
-cause = The loader took another {library} than the program was built with: it has no {symbol}.
-remedy = Take other copies of {library} off LD_LIBRARY_PATH (also those of a toolkit), so that the environment's own
-    is loaded, or use a PyTorch of that library's CUDA minor version.
+cause = The loader used another {library} than the program was built with; it has no {symbol}.
+remedy = Remove other copies of {library} from LD_LIBRARY_PATH (also a toolkit's), so that the environment's own is
+    loaded, or use a PyTorch for that library's CUDA minor version.
 source = pytorch/pytorch#144244
 
 [library-elsewhere]
@@ -37,9 +37,9 @@ pattern =
     (?<![\w./-])(?P<library>lib[\w+-]+\.so[.\d]*): cannot open shared object file(?s:.{0,1500}?)\n[ \t]*
     +(?P<folder>/\S*)/
     +(?P=library)[ \t]*$
-cause = The library {library} is there, in {folder}, and the loader does not look in that directory.
-remedy = Name it before the program starts: export LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH (of a service or image in
-    its environment), or write {folder} to a file in /etc/ld.so.conf.d and run sudo ldconfig.
+cause = The library {library} exists in {folder}, but the loader does not look there.
+remedy = Before the program starts, run export LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH (for a service or image, set it
+    in its environment), or write {folder} to a file in /etc/ld.so.conf.d and run sudo ldconfig.
 source = sgl-project/sglang#5002
 
 [cuda-12-library]
@@ -53,11 +53,11 @@ pattern =
     +: cannot open
     (lib(?:nvrtc-builtins\.so\.12\.\d+|cusolver\.so\.11|cufft\.so\.11)): cannot open
 values =
-    advice of log_newest_cuda: . => Install the package's build for CUDA 13 (cu130 for those of PyTorch), or build it
-    + from source with CUDA 13's toolkit, or put the library of CUDA 12 beside
-    advice of log_newest_cuda: (?:) => Where the machine has CUDA 13 alone, install the package's build for it (cu130
-    + for those of PyTorch) or build it from source; where CUDA 12 is meant, install its library or find it (find /
-    + -name) and add its directory to LD_LIBRARY_PATH
+    advice of log_newest_cuda: . => Install the package's build for CUDA 13 (cu130 for PyTorch packages), build it from
+    + source with CUDA 13's toolkit, or also install CUDA 12's library
+    advice of log_newest_cuda: (?:) => If the machine has only CUDA 13, install the package's build for it (cu130 for
+    + PyTorch packages) or build it from source; to use CUDA 12, install its library or find it (find / -name) and add
+    + its directory to LD_LIBRARY_PATH
     wheel of found: libcudart\.so\.12 => nvidia-cuda-runtime-cu12
     wheel of found: libcublas\w*\.so\.12 => nvidia-cublas-cu12
     wheel of found: libnvrtc\S*\.so\.12 => nvidia-cuda-nvrtc-cu12
@@ -67,41 +67,42 @@ values =
     wheel of found: libcufft\.so\.11 => nvidia-cufft-cu12
 cause = The package was built for CUDA 12 or older: it needs {found}, which the loader does not find[; this log shows
     CUDA 13 ({log_newest_cuda})].
-remedy = {advice}[; pip install {wheel} brings that of CUDA 12 to an environment]. A link from .12 to .13 does not work.
+remedy = {advice}[; pip install {wheel} installs CUDA 12's library in an environment]. A link from .12 to .13 does not
+    work.
 source = vllm-project/vllm#36099
 
 [cufile-without-librt]
 keys = undefined symbol: shm_
 pattern = libcufile\.so\.0: undefined symbol: (shm_(?:open|unlink))
-cause = The wheels nvidia-cufile 1.15 for aarch64 (CUDA 13.0) use {found} without naming librt, which has it.
-remedy = Upgrade the wheel (pip install 'nvidia-cufile>=1.16', of CUDA 13.1), or start with LD_PRELOAD=librt.so.1.
+cause = The wheels nvidia-cufile 1.15 for aarch64 (CUDA 13.0) use {found}, but do not link to librt, which has it.
+remedy = Upgrade the wheel (pip install 'nvidia-cufile>=1.16', for CUDA 13.1), or start with LD_PRELOAD=librt.so.1.
 source = NVIDIA/cuda-python#2313
 
 [cuda-13-library]
 keys = .so.13: cannot open
 pattern = (lib(?:cudart|cublas|cublasLt|nvblas|nvrtc|nvJitLink|cupti|npp\w+|nvjpeg)\.so\.13): cannot open
 when = log-shows-torch-of-cuda-12
-cause = The package was built for CUDA 13: it needs {found}, and this log shows packages for CUDA 12 ({log_torch}).
-remedy = Install one CUDA for both: PyTorch's build for CUDA 13, which brings the library (pip install --force-reinstall
-    torch --index-url https://download.pytorch.org/whl/cu130, with torchvision and torchaudio), or else the package's
-    build for CUDA 12; the library alone leaves two CUDAs in one process.
+cause = The package was built for CUDA 13: it needs {found}, but this log shows packages for CUDA 12 ({log_torch}).
+remedy = Install one CUDA for both: PyTorch's build for CUDA 13, which includes the library (pip install
+    --force-reinstall torch --index-url https://download.pytorch.org/whl/cu130, with torchvision and torchaudio), or the
+    package's build for CUDA 12. Installing only the library leaves two CUDAs in one process.
 source = vllm-project/vllm#52300
 
 [cuda-13-library-of-extension]
 keys = .so.13: cannot open
 pattern = ImportError: (lib(?:cudart|cublas|cublasLt|nvrtc|nvJitLink)\.so\.13): cannot open
-cause = The extension was built for CUDA 13: it needs {found}, which no package that is loaded before it has, as where
-    this environment's PyTorch is built for CUDA 12 or for the CPU.
-remedy = Read python -c 'import torch; print(torch.__version__)': unless it says +cu130 or newer, install that build
-    (pip install --force-reinstall torch --index-url https://download.pytorch.org/whl/cu130), which brings the library,
-    or the extension's build for the CUDA that it says; otherwise put import torch before the extension. Without PyTorch
-    install the library (package cuda-cudart-13-0 for libcudart).
+cause = The extension was built for CUDA 13: it needs {found}, which no package that is loaded before it provides. This
+    happens if the environment's PyTorch is built for CUDA 12 or for the CPU.
+remedy = Run python -c 'import torch; print(torch.__version__)'. Unless it prints +cu130 or newer, install that build
+    (pip install --force-reinstall torch --index-url https://download.pytorch.org/whl/cu130), which includes the
+    library, or the extension's build for the printed CUDA. Otherwise import torch before the extension. Without
+    PyTorch, install the library (package cuda-cudart-13-0 for libcudart).
 source = vllm-project/vllm#52300
 
 [cudss-soname]
 keys = libcudss.so.0: cannot open
 pattern = (libcudss\.so\.0): cannot open shared object file
-cause = {found} is not found: cuDSS before 1.0 provides it; cuDSS 1.0 is libcudss.so.1, which does not satisfy it.
+cause = {found} is not found. cuDSS before 1.0 provides it; cuDSS 1.0 provides libcudss.so.1, which cannot replace it.
 remedy = Install cuDSS 0.7.1 to 0.8.0 (role math_libraries, package libcudss0-cuda-13); elf_closure_info lists
     everything that is missing in one pass.
 
@@ -128,14 +129,14 @@ pattern =
     panic: Fatal: (nvml): Not Supported
     Failed to load (libcuda\.so)
 values =
-    advice of log_image_build: . => An image's build has no driver: run no program there that needs it, or link the
-    + stub for that step (ln -s /usr/local/cuda/lib64/stubs/libcuda.so /tmp/libcuda.so.1; LD_LIBRARY_PATH=/tmp)
-    advice of found: NVML library => See that nvidia-smi works on the host; give a pod of Kubernetes NVIDIA's runtime
+    advice of log_image_build: . => An image's build has no driver: do not run a program there that needs it, or link
+    + the stub for that step (ln -s /usr/local/cuda/lib64/stubs/libcuda.so /tmp/libcuda.so.1; LD_LIBRARY_PATH=/tmp)
+    advice of found: NVML library => Check that nvidia-smi works on the host; give a Kubernetes pod NVIDIA's runtime
     + (runtimeClassName: nvidia, or sudo nvidia-ctk runtime configure --runtime=containerd --set-as-default), and start
     + any other container with --gpus all
-    advice of found: . => Run it on a host with the driver (nvidia-smi works there); in a container start it with --gpus
-    + all (--runtime=nvidia) and the NVIDIA Container Toolkit, which brings the driver's libraries in; this collection
-    + never installs the driver
+    advice of found: . => Run it on a host with the driver (nvidia-smi works there); start a container with --gpus all
+    + (--runtime=nvidia) and the NVIDIA Container Toolkit, which adds the driver's libraries; this collection never
+    + installs the driver
 cause = {found} is not found: it belongs to the NVIDIA driver.
 remedy = {advice}.
 source = leejet/stable-diffusion.cpp#1352
@@ -149,9 +150,10 @@ keys =
 pattern =
     (libnvcuvid\.so\.1|libnvidia-(?:encode|opticalflow)\.so\.1)
     Cannot load (libcuda\.so\.1)
-cause = The driver's library for video, {found}, is not found, as in a container that was started for computing alone.
-remedy = Start the container with --gpus all and -e NVIDIA_DRIVER_CAPABILITIES=compute,utility,video (or all); on the
-    host install the driver's package with it (libnvidia-decode and libnvidia-encode of the driver's branch).
+cause = The driver's video library, {found}, is not found. This happens in a container that was started only for
+    computing.
+remedy = Start the container with --gpus all and -e NVIDIA_DRIVER_CAPABILITIES=compute,utility,video (or all). On the
+    host, install the driver's package that includes it (libnvidia-decode and libnvidia-encode of the driver's branch).
 
 [opengl-missing]
 keys =
@@ -159,7 +161,7 @@ keys =
     libgthread-2.0.so.0: cannot open
     libSM.so.6: cannot open
 pattern = (libGL\.so\.1|libgthread-2\.0\.so\.0|libSM\.so\.6): cannot open shared object file
-cause = {found} of the desktop is missing, which OpenCV loads, as in a container without one.
+cause = OpenCV loads {found}, a desktop library, which is not installed, for example in a container without a desktop.
 remedy = Install opencv-python-headless instead of opencv-python, or libgl1 and libglib2.0-0.
 
 [mpi-library-missing]
@@ -168,12 +170,12 @@ pattern = (lib(?:mpi|mpicxx|mpi_cxx|mpi_mpifh|open-rte|open-pal)\.so\.\d+): cann
 values =
     whose of found: libmpi\.so\.40 => Open MPI 3 to 5 (apt install libopenmpi-dev)
     whose of found: libmpi\.so\.12 => MPICH, Intel MPI or Open MPI 1.10
-    whose of found: . => the MPI that it was built for
-cause = The loader does not find {found} of the MPI for which mpi4py or the program was built: its directory is not on
+    whose of found: . => the MPI for which it was built
+cause = The loader does not find {found} from the MPI for which mpi4py or the program was built: its directory is not on
     the loader's path, or another MPI is installed.
 remedy = Find it (find / -name 'libmpi.so*') and add its directory to LD_LIBRARY_PATH (/usr/local/mpi/lib in NVIDIA's
-    images), or install {whose}; or build mpi4py for the MPI that is there (pip install --force-reinstall
-    --no-binary mpi4py mpi4py).
+    images), install {whose}, or build mpi4py for the installed MPI (pip install --force-reinstall --no-binary mpi4py
+    mpi4py).
 source = NVIDIA/TensorRT-LLM#167
 
 [onnx-provider-missing]
@@ -187,36 +189,36 @@ pattern =
     ((?:CUDA|TensorRT) execution provider is not enabled in this build)
     (Failed to create (?:CUDA|Tensorrt)ExecutionProvider)
 values =
-    without of found: .*TensorRT lib => does not find the TensorRT (libnvinfer.so) of the release that it was built for
-    without of found: . => has no CUDA (builds for aarch64 mostly have none), or does not find the CUDA and cuDNN that
-    + it was built for
-cause = ONNX Runtime does not use the GPU as it was told ({found}): it {without}.
-remedy = See the line before it, which names a library that is missing; take a build for this CUDA and for aarch64 (the
-    vendor's or NVIDIA's for Jetson), or build ONNX Runtime here (--use_cuda, CMAKE_CUDA_ARCHITECTURES=121 on a Spark);
-    remove the package onnxruntime beside onnxruntime-gpu.
+    without of found: .*TensorRT lib => does not find the TensorRT (libnvinfer.so) for which it was built
+    without of found: . => was built without CUDA (like most builds for aarch64), or does not find the CUDA and cuDNN
+    + for which it was built
+cause = ONNX Runtime does not use the GPU as requested ({found}): it {without}.
+remedy = Read the line above it, which names a missing library. Use a build for this CUDA and for aarch64 (the vendor's,
+    or NVIDIA's for Jetson), or build ONNX Runtime here (--use_cuda, CMAKE_CUDA_ARCHITECTURES=121 on a Spark). Remove
+    the package onnxruntime if onnxruntime-gpu is also installed.
 source = pykeio/ort#456
 
 [onnx-providers-not-given]
 keys = you are required to explicitly set the providers parameter
 pattern = This ORT build has (?P<providers>\[[^\]\n]+\]) enabled
-cause = The program makes a session of ONNX Runtime without saying on what it runs, which ONNX Runtime (1.9 and newer)
-    asks for if it has more than the CPU; this build has {providers}.
-remedy = Pass providers=["CUDAExecutionProvider", "CPUExecutionProvider"] to InferenceSession (or only the second where
-    the build has no CUDA), or take a newer release of the program.
+cause = The program creates an ONNX Runtime session without naming providers. ONNX Runtime (1.9 and newer) requires them
+    if it has more than the CPU; this build has {providers}.
+remedy = Pass providers=["CUDAExecutionProvider", "CPUExecutionProvider"] to InferenceSession (only the second if the
+    build has no CUDA), or use a newer release of the program.
 
 [onnx-operator-missing]
 keys = Could not find an implementation for
 pattern = Could not find an implementation for (?P<operator>\w+\(\d+\)) node with name '(?P<node>[^'\n]*)'
 cause = ONNX Runtime has no kernel for the operator {operator} (node {node}) with this data type on the chosen provider.
-remedy = Upgrade onnxruntime, let the CPU do such nodes (CPUExecutionProvider as the last in the list), or export the
-    model in another way (another opset; QDQ in the place of integer operators; float32 for float16).
+remedy = Upgrade onnxruntime, run such nodes on the CPU (CPUExecutionProvider as the last in the list), or export the
+    model in another way (another opset; QDQ instead of integer operators; float32 instead of float16).
 
 [onnx-export-operator]
 keys = to ONNX opset version
 pattern = Exporting the operator '(?P<operator>[^'\n]+)' to ONNX opset version (?P<opset>\d+) is not supported
-cause = PyTorch's exporter has no {operator} in ONNX's opset {opset}.
-remedy = Export with a newer one (torch.onnx.export(…, opset_version=18, dynamo=True)), with a newer PyTorch, or with
-    the operator replaced in the model (of attention attn_implementation="eager").
+cause = PyTorch's exporter does not support {operator} in ONNX opset {opset}.
+remedy = Export with a newer opset (torch.onnx.export(…, opset_version=18, dynamo=True)), with a newer PyTorch, or with
+    the operator replaced in the model (for attention, attn_implementation="eager").
 
 [onnx-cuda-failure]
 keys =
@@ -226,28 +228,28 @@ keys =
     CUFFT failure
 pattern = (?P<library>CUDNN|CUDNN_FE|CUDA|CUFFT) failure (?P<number>\d+): (?P<why>[^\n;]{1,160}?) ; GPU=
 values =
-    advice of why: .*(?:out of memory|ALLOC) => Leave more memory free, or limit it (gpu_mem_limit of the provider)
-    advice of why: .*(?:no kernel image|invalid device function|NOT_SUPPORTED|ARCH) => Take an onnxruntime-gpu that was
-    + built for this GPU (CUDA 13; CMAKE_CUDA_ARCHITECTURES=121 of a build from source)
-    advice of why: .*(?:insufficient|driver) => Take the onnxruntime-gpu for the driver's CUDA, or update the driver
-    advice of why: . => Take the onnxruntime-gpu whose CUDA and cuDNN are the installed ones, and keep others off
-    + LD_LIBRARY_PATH
+    advice of why: .*(?:out of memory|ALLOC) => Leave more memory free, or limit ONNX Runtime's (the provider's
+    + gpu_mem_limit)
+    advice of why: .*(?:no kernel image|invalid device function|NOT_SUPPORTED|ARCH) => Use an onnxruntime-gpu built for
+    + this GPU (CUDA 13; if built from source, CMAKE_CUDA_ARCHITECTURES=121)
+    advice of why: .*(?:insufficient|driver) => Use the onnxruntime-gpu for the driver's CUDA, or update the driver
+    advice of why: . => Use the onnxruntime-gpu for the installed CUDA and cuDNN, and remove others from LD_LIBRARY_PATH
 cause = A call of {library} failed in ONNX Runtime ({number}): {why}.
-remedy = {advice}; on the CPU (CPUExecutionProvider) the model runs without it.
+remedy = {advice}. The model also runs on the CPU (CPUExecutionProvider).
 
 [openmp-twice]
 keys = OMP: Error #15
 pattern = OMP: Error #15: Initializing (?P<first>\S+?), but found (?P<second>\S+) already initialized
-cause = Two copies of the OpenMP library were loaded ({second} and {first}), by two packages that bring one each.
-remedy = Install both packages from one source (all by conda-forge, or all by pip), import torch first, and only to go
-    on set KMP_DUPLICATE_LIB_OK=TRUE, with which results may be wrong.
+cause = Two copies of the OpenMP library were loaded ({second} and {first}), because two packages include one each.
+remedy = Install both packages from one source (both with conda-forge, or both with pip), and import torch first.
+    KMP_DUPLICATE_LIB_OK=TRUE lets the program continue, but its results may be wrong.
 
 [torch-not-imported-first]
 keys = undefined symbol: THP
 pattern = ([^\s'"(]+): undefined symbol: THP\w+
-cause = {found} needs what import torch loads, and is imported before it (or was built against another PyTorch).
-remedy = Put import torch before its import; if that is not enough, build it again against the installed torch (pip
-    install
+cause = {found} needs libraries that import torch loads, but is imported before it (or was built against another
+    PyTorch).
+remedy = Put import torch before its import. If that is not enough, rebuild it against the installed torch (pip install
     --no-build-isolation).
 source = pytorch/pytorch#8036
 
@@ -257,11 +259,11 @@ keys =
     libtorch_cuda.so: cannot
     libtorch_cuda_linalg.so: cannot
 pattern = (lib(?:c10|torch)_cuda(?:_linalg)?\.so): cannot open shared object file
-cause = The loader does not find {found}, which only a PyTorch with CUDA has: this environment has a CPU build (a later
-    installation may have put it there), or the extension is imported before torch.
-remedy = If python -c 'import torch; print(torch.__version__)' shows +cpu, install the build for CUDA again (pip install
-    --force-reinstall torch --index-url https://download.pytorch.org/whl/cu130) and hold it in later installations (a
-    constraint or uv's --override with that version, or --no-deps); otherwise put import torch before the extension.
+cause = The loader does not find {found}, which only a PyTorch with CUDA includes. This environment has a CPU build
+    (perhaps from a later installation), or the extension is imported before torch.
+remedy = If python -c 'import torch; print(torch.__version__)' shows +cpu, reinstall the build for CUDA (pip install
+    --force-reinstall torch --index-url https://download.pytorch.org/whl/cu130) and keep it in later installations (a
+    constraint or uv's --override with that version, or --no-deps). Otherwise put import torch before the extension.
 source = eugr/spark-vllm-docker#263
 
 [torch-library-not-found]
@@ -273,11 +275,11 @@ keys =
     libarm_compute
 pattern =
     (lib(?:c10|torch(?:_cpu|_python)?|arm_compute\w*)\.so): cannot open shared object file
-cause = The loader does not find {found}, a part of PyTorch: the extension is imported before torch, or in an
+cause = The loader does not find {found}, a part of PyTorch. The extension is imported before torch, or in an
     environment whose PyTorch lacks it (another build or version).
-remedy = Put import torch before the import of the extension; if that is so, build or install the extension for the
-    PyTorch of this environment (pip install --no-build-isolation --no-binary :all: NAME); where torch itself lacks it,
-    its wheel is damaged or a nightly one: install a release.
+remedy = Put import torch before the import of the extension. If it is there already, build or install the extension for
+    this environment's PyTorch (pip install --no-build-isolation --no-binary :all: NAME). If torch itself lacks it, its
+    wheel is damaged or a nightly: install a release.
 source = pytorch/pytorch#162566
 
 [system-library-not-found]
@@ -290,14 +292,13 @@ pattern =
     +|nl-3|nl-route-3|pci|unwind|espeak-ng|hdf5[\w-]*|magic|cairo|pango[\w.-]*|gobject-2\.0|glib-2\.0|usb-1\.0|uv
     +|yaml-cpp|geos_c|spatialindex_c|nvinfer\w*|nvonnxparser|t[ck]l?8\.6)[\w.-]*\.so[\w.]*): cannot open
 values =
-    package of found: libcrypt\.so\.2 => a build of the program for this distribution: Fedora and its kin have
-    + libcrypt.so.2,
-    + Ubuntu and Debian libcrypt.so.1
+    package of found: libcrypt\.so\.2 => a build of the program for this distribution: Fedora and related ones have
+    + libcrypt.so.2, Ubuntu and Debian have libcrypt.so.1
     package of found: libcrypt\. => libcrypt1
     package of found: libsndfile => libsndfile1
     package of found: libt[ck] => python3-tk
-    package of found: libnvinfer\w*\.so\.\d$ => a build of the program for TensorRT 10, the first that knows a GB10
-    package of found: lib(?:nvinfer|nvonnxparser) => TensorRT (libnvinfer10, or tensorrt-cu13 by pip)
+    package of found: libnvinfer\w*\.so\.\d$ => a build of the program for TensorRT 10, the first that supports a GB10
+    package of found: lib(?:nvinfer|nvonnxparser) => TensorRT (libnvinfer10, or tensorrt-cu13 with pip)
     package of found: libportaudio => libportaudio2
     package of found: libopenblas => libopenblas0
     package of found: liblapack => liblapack3
@@ -311,7 +312,7 @@ values =
     package of found: libhwloc => libhwloc15
     package of found: libsox => libsox3
     package of found: libcurl => libcurl4
-    package of found: lib(?:ssl|crypto)\.so\.1 => a build of the program for OpenSSL 3, since Ubuntu 22.04 and newer
+    package of found: lib(?:ssl|crypto)\.so\.1 => a build of the program for OpenSSL 3, because Ubuntu 22.04 and newer
     + have no OpenSSL 1.1
     package of found: libssl|libcrypto => libssl3
     package of found: libffi\.so\.[67] => a build of the program for libffi.so.8, which Ubuntu 24.04 has
@@ -327,7 +328,7 @@ values =
     package of found: libasound => libasound2t64
     package of found: libpulse => libpulse0
     package of found: libzmq => libzmq5
-    package of found: libpython3 => that Python's shared library (apt's libpython3.12 for 3.12; of conda, pyenv and uv
+    package of found: libpython3 => that Python's shared library (apt's libpython3.12 for 3.12; for conda, pyenv and uv,
     + the lib directory of that Python on LD_LIBRARY_PATH)
     package of found: libOpenCL => ocl-icd-libopencl1
     package of found: libxml2 => libxml2
@@ -335,9 +336,10 @@ values =
     package of found: libmagic => libmagic1
     package of found: libhdf5 => libhdf5-dev
     package of found: libglib|libgobject => libglib2.0-0
-    package of found: . => the package that has it (apt-file search finds it)
-cause = The system's library {found} is not installed where the program runs.
-remedy = Install {package} (of a container in its image), or if it is there add its directory to LD_LIBRARY_PATH.
+    package of found: . => the package that includes it (apt-file search finds it)
+cause = The system library {found} is not installed where the program runs.
+remedy = Install {package} (for a container, in its image) or, if the library is installed, add its directory to
+    LD_LIBRARY_PATH.
 source = pytorch/builder#1895
 
 [library-of-old-cuda]
@@ -346,9 +348,9 @@ pattern =
     (lib(?:cudart\.so\.(?:[789]|10)\.\d|cublas(?:Lt)?\.so\.(?:[789]|10)|cusolver\.so\.10|cusparse\.so\.10|cufft\.so\.(
     +?:9|10)
     +|cudnn\w*\.so\.[5-8]|nvinfer\w*\.so\.[5-8]))(?:\.\d+)*: cannot open
-cause = The program was built for an old CUDA or cuDNN: it needs {found}, which no CUDA for the GPUs of today has.
-remedy = Take a current build of the program for CUDA 13 (of TensorFlow NVIDIA's image of it, or a newer release), or
-    build it from source; an old library beside it would not help, as it has no code for this GPU.
+cause = The program was built for an old CUDA or cuDNN: it needs {found}, which no CUDA for current GPUs includes.
+remedy = Use a current build of the program for CUDA 13 (for TensorFlow, NVIDIA's image or a newer release), or build it
+    from source. Installing the old library does not help, because it has no code for this GPU.
 source = iot-salzburg/gpu-jupyter#25
 
 [library-without-number]
@@ -357,12 +359,11 @@ pattern =
     (?P<library>lib(?:nvrtc|nvrtc-builtins|cudart|cublas|cublasLt|cudnn\w*|nvJitLink|cufft|cusolver|cusparse|cusparseL
     +t|curand|cupti|nccl
     +|nvToolsExt|nvjpeg|npp\w+|cufile|nvinfer\w*)\.so): cannot open shared object file
-cause = The program opens {library}, the name without a number, which only the toolkit's development files have: pip's
-    packages and the libraries of a runtime image have it with its number alone.
-remedy = See which number there is (find / -name '{library}.*' 2>/dev/null), then make a link of that name in the same
-    directory (ln -s {library}.13 {library}) and add the directory to LD_LIBRARY_PATH; or name a toolkit with its
-    development files there (/usr/local/cuda/lib64), or take a newer release of the program, which opens the name with
-    the number.
+cause = The program opens {library}, the name without a number, which only the toolkit's development files have. In
+    pip's packages and in runtime images, the file name has a number.
+remedy = Find the number (find / -name '{library}.*' 2>/dev/null), then create a link without it in the same directory
+    (ln -s {library}.13 {library}) and add the directory to LD_LIBRARY_PATH. Or add a toolkit with development files to
+    it (/usr/local/cuda/lib64), or use a newer release of the program, which opens the name with the number.
 source =
     pytorch/pytorch#162252
     pytorch/pytorch#162367
@@ -370,9 +371,9 @@ source =
 [library-name-damaged]
 keys = cannot open shared object file
 pattern = ImportError: (?P<name>[^\s\w./][^\s/.]{0,20}): cannot open shared object file
-cause = A library of a Python package is damaged: it asks for one of the name {name}.
-remedy = Install the package again without the cache (pip install --no-cache-dir --force-reinstall): the traceback's
-    last line names its file; see that the disk is not full and that no tool rewrote the file (patchelf, strip).
+cause = A library of a Python package is damaged: it requires another library named {name}.
+remedy = Reinstall the package without the cache (pip install --no-cache-dir --force-reinstall); the traceback's last
+    line names its file. Check that the disk is not full and that no tool rewrote the file (patchelf, strip).
 source = cupy/cupy#7565
 
 [library-not-found]
@@ -398,15 +399,15 @@ values =
     wheel of found: libcufile => nvidia-cufile
     wheel of found: libnpp => nvidia-npp
     wheel of found: libnvjpeg => nvidia-nvjpeg
-remedy = Install it{ways}[, in a Python environment with pip install {wheel}], or if it is there add its directory to
-    LD_LIBRARY_PATH; elf_closure_info lists everything that is missing in one pass; the loader stops at the first.
+remedy = Install it{ways}[, in a Python environment with pip install {wheel}] or, if it is installed, add its directory
+    to LD_LIBRARY_PATH. elf_closure_info lists everything that is missing in one pass; the loader stops at the first.
 
 [cupy-not-imported]
 keys = Failed to import CuPy
 pattern = Failed to import CuPy[\s\S]{0,1200}?Original error:\s*(?P<why>[^\n]*[^\n.])
 cause = CuPy could not load its compiled part: {why}.
-remedy = Remove every CuPy (pip list | grep -i cupy; pip uninstall each), then install the one for the CUDA that there
-    is, with its libraries (pip install "cupy-cuda13x[ctk]"); let LD_LIBRARY_PATH name no other CUDA.
+remedy = Remove every CuPy (pip list | grep -i cupy; pip uninstall each), then install the one for the installed CUDA,
+    with its libraries (pip install "cupy-cuda13x[ctk]"). Remove any other CUDA from LD_LIBRARY_PATH.
 source = LipingYi/QSFL#1
 
 [libc-too-old]
@@ -415,10 +416,10 @@ keys =
     version `GLIBC
     version `CXXABI
 pattern = (?P<file>[^\s'\"(]+): version '(?P<version>[A-Z]\w+_[\d.]+)' not found(?: \(required by (?P<user>[^)\n]+)\))?
-cause = {file} has no {version}[, which {user} was built with]: this system's or environment's copy is older.
-remedy = Where the file is of a conda environment or LD_LIBRARY_PATH, take that older copy away (conda install -c
-    conda-forge libstdcxx-ng) or put the system's first; else run it on a newer system (Ubuntu 24.04 has glibc 2.39 and
-    GLIBCXX 3.4.33), or build it on the oldest system that must run it.
+cause = {file} does not have {version}[, with which {user} was built]: this system's or environment's copy is older.
+remedy = If the file comes from a conda environment or LD_LIBRARY_PATH, replace that older copy (conda install -c
+    conda-forge libstdcxx-ng) or put the system's first. Otherwise run the program on a newer system (Ubuntu 24.04 has
+    glibc 2.39 and GLIBCXX 3.4.33), or build it on the oldest system on which it must run.
 source = Dao-AILab/flash-attention#879
 
 [preload-asked-for]
@@ -426,36 +427,36 @@ keys = some shared libraries must be loaded
 pattern =
     some shared libraries must be loaded\s+before the start of the Python interpreter[^\n]*\n(?:[^\n]*\n){0,3}?[
     +^\n]*LD_PRELOAD=[^\n]*?(?P<library>/[^\s:'\n]+\.so[.\d]*)
-cause = Isaac Sim does not start on aarch64 before {library} is preloaded, since its own libraries use up the static TLS
-    block otherwise.
-remedy = Run export LD_PRELOAD={library} first, or take a release of Isaac Lab whose isaaclab.sh does it.
+cause = On aarch64, Isaac Sim starts only if {library} is preloaded, because its own libraries otherwise use up the
+    static TLS block.
+remedy = Run export LD_PRELOAD={library} first, or use a release of Isaac Lab whose isaaclab.sh does this.
 source = isaac-sim/IsaacLab#6458
 
 [static-tls]
 keys = static TLS block
 pattern = (?:(?<![^\s:'"])(?P<file>[^\s:'"]{1,300}\.so[.\d]{0,20}): )?cannot allocate memory in static TLS block
 values = system of file: .*libgomp => /lib/aarch64-linux-gnu/libgomp.so.1
-cause = A library[, {file},] was loaded after others had used up the static TLS block, which holds thread-local storage;
-    this is not a lack of memory.
-remedy = Import the package that brings the library (torch, sklearn, cv2) before all others[; or preload the library
-    before Python starts: export LD_PRELOAD={file}][, or the system's own {system}]. It is mostly libgomp.
+cause = A library[, {file},] was loaded after others had used up the static TLS block, which holds thread-local storage.
+    This is not a lack of memory.
+remedy = Import the package that includes the library (torch, sklearn, cv2) before all others[; or preload the library
+    before Python starts: export LD_PRELOAD={file}][, or the system's own {system}]. Usually it is libgomp.
 source = NVIDIA/DALI#5519
 
 [nccl-of-another-torch]
 keys = undefined symbol: nccl
 pattern = ([^\s'\"(]+): undefined symbol: (?P<symbol>nccl\w+)
-cause = {found} needs {symbol}, and the NCCL that was loaded is older than the one it was built with.
-remedy = Install the nvidia-nccl-cu13 that this torch pins, uninstall the nvidia-nccl of another CUDA beside it (pip
-    list shows them), and keep another libnccl.so.2 (an apt package's, HPC-X's) off LD_LIBRARY_PATH and LD_PRELOAD.
+cause = {found} needs {symbol}, but the loaded NCCL is older than the one with which it was built.
+remedy = Install the nvidia-nccl-cu13 that this torch pins, uninstall the nvidia-nccl for another CUDA (pip list shows
+    them), and remove any other libnccl.so.2 (an apt package's, HPC-X's) from LD_LIBRARY_PATH and LD_PRELOAD.
 source = pytorch/pytorch#119072
 
 [llvm-target-missing]
 keys = undefined symbol: LLVMInitialize
 pattern = (?P<library>[^\s'"(]+): undefined symbol: LLVMInitialize(?P<target>[A-Z][A-Za-z0-9]*?)(?:Target|AsmP)
-cause = {library} was linked against an LLVM without the target {target}: another one than it was configured for.
-remedy = Build it against the LLVM that it pins (Triton: cmake/llvm-hash.txt; role llvm), with the targets that it names
-    (-DLLVM_TARGETS_TO_BUILD="host;NVPTX;AMDGPU" for Triton, all for a project that uses every one), in an empty build
-    directory, so that no other LLVM is found.
+cause = {library} was linked against another LLVM than it was configured for, one without the target {target}.
+remedy = Build it in an empty directory against the LLVM that it pins (Triton: cmake/llvm-hash.txt; role llvm), with the
+    targets that it names (-DLLVM_TARGETS_TO_BUILD="host;NVPTX;AMDGPU" for Triton, all for a project that uses every
+    one), so that no other LLVM is found.
 source = triton-lang/triton#3644
 
 [undefined-symbol]
@@ -463,29 +464,29 @@ keys = undefined symbol
 unless = lld: error
 pattern = (?P<file>[^\s'\"(]+): undefined symbol: (?P<symbol>[^\s,]+)
 values =
-    advice of file: \S*/(?:\.triton|triton|torch_extensions|torchinductor\w*|flashinfer|tvm-ffi)/ => A program
-    + compiled it on this host and keeps it in a cache: delete that directory, and start again where the libraries of
-    + now are found (for cu… the driver's libcuda.so.1, which ldconfig -p must list, not the toolkit's stub)
-    advice of symbol: cu[A-Z] => It is a function of the driver: let the loader find libcuda.so.1 (ldconfig -p | grep
+    advice of file: \S*/(?:\.triton|triton|torch_extensions|torchinductor\w*|flashinfer|tvm-ffi)/ => A program compiled
+    + it on this host and keeps it in a cache: delete that directory, and start again where the current libraries are
+    + found (for cu…, the driver's libcuda.so.1, which ldconfig -p must list, not the toolkit's stub)
+    advice of symbol: cu[A-Z] => The driver has this function: let the loader find libcuda.so.1 (ldconfig -p | grep
     + libcuda; a container with --gpus all), or link the library with -lcuda; a driver that is too old lacks new
     + functions
-    advice of symbol: __cudaRegisterLinkedBinary => Its device code was compiled for linking (-rdc=true) and not linked:
-    + build it from a clean directory with its own setup (nvcc -dlink, and of NVSHMEM libnvshmem_device), or take its
+    advice of symbol: __cudaRegisterLinkedBinary => Its device code was compiled for linking (-rdc=true) but not linked:
+    + build it from a clean directory with its own setup (nvcc -dlink, and for NVSHMEM libnvshmem_device), or use its
     + wheel
-    advice of symbol: (?:__)?cuda[A-Z] => It is a function of the CUDA runtime of another version: build it again with
+    advice of symbol: (?:__)?cuda[A-Z] => The function belongs to another version of the CUDA runtime: rebuild it with
     + the toolkit in use, or install its build for this CUDA
-    advice of symbol: (?:cublas|cudnn|cusparse|cusolver|cufft|curand|nvrtc|nvJitLink|__nvJitLink|nvml|nvtx) => It is a
-    + function of an NVIDIA library, and another version of that is loaded: look for a second copy (LD_LIBRARY_PATH,
-    + pip's nvidia-* packages, /usr/lib/aarch64-linux-gnu; LD_DEBUG=libs shows which is loaded), and keep the one that
-    + fits
-    advice of symbol: (?:gbm_|egl[A-Z]|gl[A-Z]|wl_|drm[A-Z]|va[A-Z]|vk[A-Z]|g_|gtk_) => It is a function of the
+    advice of symbol: (?:cublas|cudnn|cusparse|cusolver|cufft|curand|nvrtc|nvJitLink|__nvJitLink|nvml|nvtx) => The
+    + function belongs to an NVIDIA library, of which another version is loaded: look for a second copy
+    + (LD_LIBRARY_PATH, pip's nvidia-* packages, /usr/lib/aarch64-linux-gnu; LD_DEBUG=libs shows which is loaded), and
+    + keep the one that fits
+    advice of symbol: (?:gbm_|egl[A-Z]|gl[A-Z]|wl_|drm[A-Z]|va[A-Z]|vk[A-Z]|g_|gtk_) => The function belongs to the
     + system's graphics or desktop libraries (Mesa's libgbm1, libegl1, libdrm2, libglib2.0), which are older than the
-    + program: take it for this release of the system, or bring them up to date
-    advice of symbol: _?Py[A-Z_] => It was built for another Python: install its build for this one, or build it again
+    + program: use the program's build for this release of the system, or update the libraries
+    advice of symbol: _?Py[A-Z_] => It was built for another Python: install its build for this one, or rebuild it
     advice of symbol: . => Rebuild it against the installed libraries, or install its build for their versions; ldd
     + shows which it loads
 cause = {file} needs a symbol that no loaded library has ({symbol}): it was built against another version of a library,
-    or linked without the library that has it.
+    or was not linked with the library that has it.
 remedy = {advice}.
 source = loscrossos/crossOS_acceleritor#4
 
@@ -496,9 +497,9 @@ keys =
 pattern =
     '_OpNamespace' '(?P<names1>\w+)' object has no attribute '(?P<operator>\w+)'
     Error: No module named '(?P<names2>vllm\._\w+)
-cause = The compiled operators {names} are not loaded[, or lack {operator}]: their import failed before, or they are of
-    another release than the Python files of the package.
-remedy = Look for an earlier line that says which import failed (of vLLM: Failed to import from vllm._C) and why; if
-    there is none, remove the package with its old compiled files, and install or build it anew.
+cause = The compiled operators {names} are not loaded[, or lack {operator}]: their import failed earlier, or they come
+    from another release than the package's Python files.
+remedy = Look for an earlier line that says which import failed (for vLLM: Failed to import from vllm._C) and why. If
+    there is none, remove the package with its old compiled files, and reinstall or rebuild it.
 source = vllm-project/vllm#6478
 """

@@ -9,15 +9,15 @@ RULES = r"""
 [pip-user-in-environment]
 keys = Can not perform a '--user' install
 pattern = (Can not perform a '--user' install)
-cause = pip was told --user inside a virtual environment, or PIP_USER is set ({found}).
-remedy = Leave --user out, and unset PIP_USER (and user = true in pip.conf).
+cause = pip was run with --user in a virtual environment, or PIP_USER is set ({found}).
+remedy = Remove --user, and unset PIP_USER (and user = true in pip.conf).
 
 [pip-not-installed]
 keys = : No module named
 pattern = python[\d.]*: No module named (pip|venv|ensurepip|virtualenv)$
 cause = This Python has no {found}.
-remedy = Install python3-venv and python3-pip with apt and make an environment (python3 -m venv DIR), or use uv; never
-    get-pip.py for the system's Python.
+remedy = Install python3-venv and python3-pip with apt and create an environment (python3 -m venv DIR), or use uv. Never
+    use get-pip.py for the system's Python.
 
 [wheel-invalid]
 keys =
@@ -26,14 +26,14 @@ keys =
 pattern =
     (?P<package2>[\w.-]+) has an invalid wheel
     Wheel '(?P<package>[^'\n]+)' located at (?P<file>\S+) is invalid
-cause = The wheel[ {file}] of {package} is damaged, or is no wheel.
-remedy = Remove it (pip cache purge) and download or build it again; compare its size and sha256.
+cause = The wheel[ {file}] of {package} is damaged, or is not a wheel.
+remedy = Remove it (pip cache purge), download or build it again, and compare its size and sha256.
 
 [shell-glob]
 keys = no matches found:
 pattern = zsh: no matches found: (\S+)
-cause = The shell took the brackets of {found} for a pattern of file names.
-remedy = Put it between quotes ('{found}').
+cause = The shell interpreted the brackets of {found} as a file name pattern.
+remedy = Put it in quotes ('{found}').
 
 [poetry-keyring]
 keys =
@@ -42,10 +42,10 @@ keys =
 pattern =
     (Failed to unlock the collection)
     (SecretServiceNotAvailableException)
-cause = Poetry or pip asks the desktop's store of passwords, which is locked or not there in this session, as over ssh
+cause = Poetry or pip asks the desktop's password store, which is locked or does not exist in this session, as over ssh
     ({found}).
-remedy = Go without it: export PYTHON_KEYRING_BACKEND=keyring.backends.null.Keyring (poetry config keyring.enabled false
-    keeps it).
+remedy = Turn it off: export PYTHON_KEYRING_BACKEND=keyring.backends.null.Keyring (or permanently, poetry config
+    keyring.enabled false).
 
 [poetry-no-candidates]
 keys = Unable to find installation candidates for
@@ -53,14 +53,12 @@ pattern =
     Unable to find installation candidates for (?P<package>\S+ \([^)\n]+\))(?:(?:\n[^\n]*){1,6}?does not support the
     + identified (?P<tags>[\w ]+?) tags)?
 values =
-    advice of tags: (?:abi|python) => Use a Python for which that version has wheels (poetry env use python3.12), or
-    + take a
-    + version of the package that has them for this one; then make the lock again (poetry lock)
-    advice of package: . => Take a version that has a wheel for aarch64 (of torch the cu130 index as a source with
-    + priority explicit; a version with +cpu is only on that index), and make the lock again here (poetry lock)
-cause = The index or the lock of Poetry has no file of {package} for this Python on aarch64[: the {tags} tags of its
-    wheels
-    do not fit].
+    advice of tags: (?:abi|python) => Use a Python for which that version has wheels (poetry env use python3.12), or a
+    + version of the package with wheels for this one; then lock again (poetry lock)
+    advice of package: . => Use a version that has a wheel for aarch64 (for torch, the cu130 index as a source with
+    + priority explicit; a version with +cpu is only on that index), and lock again here (poetry lock)
+cause = Poetry's index or lock has no file of {package} for this Python on aarch64[: the {tags} tags of its wheels do
+    not fit].
 remedy = {advice}.
 source = drmingler/docling-api#10
 
@@ -69,8 +67,8 @@ keys = solving failed
 pattern =
     ^ *(?:So, )?[Bb]ecause (?P<why>[^\n]+?),? version solving failed
     version solving failed
-cause = Poetry found no versions that go together[: {why}].
-remedy = Loosen the constraint that it names in pyproject.toml, or take the release of the package that was made for the
+cause = Poetry found no versions that fit together[: {why}].
+remedy = Loosen the constraint that it names in pyproject.toml, or use the release of one package that was made for the
     other.
 
 [poetry-python]
@@ -81,7 +79,7 @@ pattern =
     Python version \((?P<have>[^)\n]+)\) is not allowed by the project \((?P<need>[^)\n]+)\)
     supported Python range \((?P<have2>[^)\n]+)\) is not compatible with some of the required packages Python requiremen
     +t:\s+- (?P<need2>[^\n]+?),? so it
-cause = The Python of the project ({have}) does not fit what is required: {need}.
+cause = The project's Python ({have}) does not meet the requirement {need}.
 remedy = Choose another interpreter (poetry env use python3.12), or narrow requires-python in pyproject.toml.
 
 [poetry-lock-outdated]
@@ -94,7 +92,7 @@ pattern =
 values =
     advice of found: could => Change to the project's directory (or poetry -C DIR)
     advice of found: . => Run poetry lock, and commit the file
-cause = Poetry cannot go on: {found}[ in {place}].
+cause = Poetry cannot continue: {found}[ in {place}].
 remedy = {advice}.
 
 [package-half-removed]
@@ -102,9 +100,9 @@ keys =
     .dist-info/METADATA
     .dist-info/RECORD
 pattern = No such file or directory: '(?P<directory>\S+/(?P<package>\w[\w.]*)-\d[^/\s]*\.dist-info)/
-cause = {package} was removed or installed only in part: {directory} lacks a file.
-remedy = Remove that directory (rm -r {directory}) and what begins with ~ beside it, and install {package} anew (pip
-    install --force-reinstall --no-deps {package}); run one pip at a time.
+cause = {package} was only partly removed or installed: {directory} lacks a file.
+remedy = Remove that directory (rm -r {directory}) and the entries beside it that begin with ~, and reinstall {package}
+    (pip install --force-reinstall --no-deps {package}). Run only one pip at a time.
 
 [uninstall-of-apt]
 keys =
@@ -115,29 +113,29 @@ pattern =
     Cannot uninstall '?(?P<package>[\w.-]+(?: \d[\w.]*)?)'?[,.] (?P<why>RECORD file not found|It is a distutils
     + installed project|The package's contents are unknown)
     Cannot uninstall (?P<package3>\S+ \d\S*)\s+\W*(?P<why3>It is a distutils installed project)
-cause = pip may not replace {package}, which apt (or an old installer) put there ({why}).
-remedy = Install into a virtual environment instead of the system's Python; in an image that is thrown away
-    --ignore-installed puts a second copy beside it.
+cause = pip may not replace {package}, which apt (or an old installer) installed ({why}).
+remedy = Install into a virtual environment instead of the system's Python. In a disposable image, --ignore-installed
+    installs a second copy.
 
 [setuptools-older-than-python]
 keys = 'ImpImporter'
 pattern = module 'pkgutil' has no attribute '(ImpImporter)'
 cause = The setuptools or pip in use is older than Python 3.12, which dropped {found}.
-remedy = Upgrade them in the environment (python -m ensurepip --upgrade, then pip install -U pip setuptools), and take a
+remedy = Upgrade them in the environment (python -m ensurepip --upgrade, then pip install -U pip setuptools), and use a
     release of the package that does not pin an old setuptools.
 
 [requirements-file-missing]
 keys = Could not open requirements file
 pattern = Could not open requirements file: [^\n]*?'([^'\n]+)'
 cause = There is no file {found} in the directory in which pip runs.
-remedy = Change into the project's directory, or name the file's path; in a Dockerfile COPY it before RUN pip.
+remedy = Change to the project's directory, or pass the file's path. In a Dockerfile, COPY it before RUN pip.
 
 [package-name-retired]
 keys = IS DEPRECATED
 pattern = PROJECT '(?P<old>[\w.-]+)' IS DEPRECATED\.?\s+Please use '(?P<new>[\w.-]+)'
-cause = The package {old} is only a stub now, whose installation fails on purpose: it was renamed to {new}.
-remedy = Install {new} in its place (pip install {new}), and take a release of the program that no longer asks for
-    {old}, or change its requirements.
+cause = The package {old} was renamed to {new}. It is now only a stub, whose installation fails on purpose.
+remedy = Install {new} instead (pip install {new}), and use a release of the program that no longer requires {old}, or
+    change its requirements.
 source = unslothai/unsloth#10589
 
 [requirement-invalid]
@@ -148,20 +146,20 @@ pattern =
     Invalid requirement: '([^'\n]+)'
     Couldn't parse requirement in '[^'\n]+' at position \d+(?:\n +Caused by: ([^\n]+))?
 cause = A line of the requirements cannot be read ({found}).
-remedy = Write it as NAME==VERSION (two equals signs, no blanks around the name); quote it in a shell where it has < or
-    >.
+remedy = Write it as NAME==VERSION (two equals signs, no spaces around the name). In a shell, quote it if it contains <
+    or >.
 
 [no-python-project]
 keys = does not appear to be a Python project
 pattern = (\S+) does not appear to be a Python project
-cause = {found} has neither setup.py nor pyproject.toml, so that pip cannot build it.
-remedy = Name the directory that has one (some projects keep it in python/ or another subdirectory), and see that the
+cause = {found} has neither setup.py nor pyproject.toml, so pip cannot build it.
+remedy = Use the directory that has one (some projects keep it in python/ or another subdirectory), and check that the
     clone is complete.
 
 [venv-package-missing]
 keys = virtual environment was not created successfully
 pattern = virtual environment was not created successfully because (ensurepip) is not
-cause = Python's {found} is not installed, so that python3 -m venv makes no environment.
+cause = Python's {found} is not installed, so python3 -m venv cannot create an environment.
 remedy = Install python3-venv (python3.12-venv for 3.12), and run it again; uv venv needs no such package.
 
 [hash-mismatch]
@@ -169,17 +167,18 @@ keys = DO NOT MATCH THE HASHES
 pattern =
     MATCH THE HASHES.*\n {4}(?P<package>.*?)(?: from (?P<url>\S+).*)?:?\n +Exp\w+ +\w+ +
     +(?P<expected>\w+(?:\n +Exp.*)*)\n +Got +(?P<got>\w+)
-cause = The sha256 of {package} is {got}, but {expected} was required, by the requirements file or by the index.
-remedy = Run it again without the cache (--no-cache-dir), as a truncated download looks the same; if it stays, find out
-    what changed[ in {url}], and write the requirements file anew (this collection's with playbooks/lock.yml).
+cause = The sha256 of {package} is {got}, but the requirements file or the index requires {expected}.
+remedy = Run it again without the cache (--no-cache-dir), because a truncated download causes the same error. If it
+    remains, find out what changed[ in {url}], and regenerate the requirements file (this collection's with
+    playbooks/lock.yml).
 source = Comfy-Org/ComfyUI-Manager#1645
 
 [lsb-release-fails]
 keys = Command '('lsb_release', '-a')'
 pattern = CalledProcessError: Command '\('lsb_release', '-a'\)' returned non-zero exit status (?P<status>\d+)
-cause = pip asks the program lsb_release for the distribution's name, and that fails here (exit status {status}).
-remedy = Run lsb_release -a to see why (mostly its python3 or apt-cache is not the distribution's), and repair or remove
-    it (sudo apt remove lsb-release); then upgrade pip, as one with distro 1.6 or newer goes on without it.
+cause = pip runs lsb_release to get the distribution's name, which fails here (exit status {status}).
+remedy = Run lsb_release -a to see why (usually its python3 or apt-cache is not the distribution's), and repair or
+    remove it (sudo apt remove lsb-release). Then upgrade pip, because a pip with distro 1.6 or newer works without it.
 source = python-distro/distro#260
 
 [pip-move-refused]
@@ -189,7 +188,7 @@ pattern = due to an OSError: \[\('(?P<file>[^'\n]+)', '[^'\n]*', '\[Errno (?:1\]
 uncertain = yes
 cause = pip may not replace {file}: another account owns it, it is immutable (lsattr), or its file system does not keep
     owners, as in a rootless container or on a network share.
-remedy = Install into an environment of your own (python3 -m venv), which replaces nothing of the system's.
+remedy = Install into your own environment (python3 -m venv), which does not replace the system's files.
 source = pypa/pip#4730
 
 [metadata-refused]
@@ -200,9 +199,9 @@ pattern =
     Requested (?P<package1>\S+)(?: \S+)*? from \S+ has invalid metadata: (?P<why1>[^\n]+)
     Cannot process installed package (?P<package2>\S+ \S+) [^\n]*because it has an invalid
     + (?P<why2>\w+):(?:\n\W*(?P<why3>[^\n]+))?
-cause = The metadata of {package} does not follow Python's rules ({why}), and pip refuses such from 24.1 on.
-remedy = Take a newer release of it, whose metadata is mended, or install that old one with pip install 'pip<24.1'; one
-    that is installed is removed first (pip uninstall with that older pip, or apt).
+cause = The metadata of {package} does not follow Python's rules ({why}), so pip 24.1 and newer refuse it.
+remedy = Use a newer release of it, whose metadata is corrected, or install the old one with pip install 'pip<24.1'. If
+    one is installed, remove it first (pip uninstall with that older pip, or apt).
 source = pypa/pip#12063
 
 [requirement-not-pinned]
@@ -227,11 +226,10 @@ pattern =
     '?(?P<file1>[^\s'*]+\.whl)'? is not a valid wheel filename
     '?(?P<file2>[^\s'*]+\*[^\s']{0,99}\.whl)'? is not a valid wheel filename
 values =
-    advice of file: [^*]+\* => No file matches it: look into that directory, and at the log of the build that should
-    + have
-    + put a wheel there; run that build again
-    advice of file: . => Give the file its own name back (NAME-VERSION-PYTHON-ABI-PLATFORM.whl): pip reads version and
-    + platform from it
+    advice of file: [^*]+\* => No file matches it: check that directory, and the log of the build that should have put a
+    + wheel there; run that build again
+    advice of file: . => Restore the file's own name (NAME-VERSION-PYTHON-ABI-PLATFORM.whl), because pip reads version
+    + and platform from it
 cause = {file} is not the name of a wheel.
 remedy = {advice}.
 source = h2oai/h2o4gpu#448
@@ -244,11 +242,11 @@ pattern =
     (\S+\.whl) is not a supported wheel on this platform
     path dependency is incompatible with the current platform: (\S+\.whl)
 values =
-    advice of found: \S+-manylinux(?:1|2010|_2_(?:\d|1[0-6]))_aarch64\.whl => No Python takes its tag: aarch64 has none
-    + older than manylinux2014 (manylinux_2_17). Build the wheel anew as manylinux2014_aarch64 with a newer maturin or
-    + auditwheel, or as linux_aarch64 for your own hosts
-    advice of found: . => Read its name: the tags must fit the Python (cp312) and the machine (aarch64; x86_64 and win
-    + are others); take the wheel for this one, or choose the Python that it was built for
+    advice of found: \S+-manylinux(?:1|2010|_2_(?:\d|1[0-6]))_aarch64\.whl => No Python accepts its tag, because aarch64
+    + has no tag older than manylinux2014 (manylinux_2_17). Rebuild the wheel as manylinux2014_aarch64 with a newer
+    + maturin or auditwheel, or as linux_aarch64 for your own hosts
+    advice of found: . => Read its name: the tags must match the Python (cp312) and the machine (aarch64, not x86_64 or
+    + win); use the wheel for this machine, or the Python for which it was built
 cause = The wheel {found} is not for this platform.
 remedy = {advice}.
 source = McGill-NLP/nano-aha-moment#3
@@ -264,16 +262,14 @@ pattern =
     +nt versioned symbols
     Binary wheel '(?P<wheel2>[^'\n]+)' has an unsupported platform tag(?: ?'(?P<tag2>[^'\n]+)')?
 values =
-    advice of wheel: .*manylinux(?:1|2010|_2_(?:5|12))_aarch64 => There is no tag so old for aarch64: take
-    + manylinux2014_aarch64
+    advice of wheel: .*manylinux(?:1|2010|_2_(?:5|12))_aarch64 => aarch64 has no tag that old: use manylinux2014_aarch64
     + (manylinux_2_17_aarch64) or newer
-    advice of tag: linux_ => The index takes only manylinux tags: repair it first (auditwheel repair --plat
+    advice of tag: linux_ => The index accepts only manylinux tags: repair it first (auditwheel repair --plat
     + manylinux_2_39_aarch64 for DGX OS's C library); for your own hosts, install the file itself
-    advice of tag: . => Build it in the image of that tag (quay.io/pypa/manylinux_2_28_aarch64), or ask for the tag of
-    + this host's C library (--plat manylinux_2_39_aarch64 on DGX OS)
-cause = The wheel {wheel} does not fit the tag[ {tag}] that it has: the host that built it has a newer C library, or
-    it was not
-    repaired.
+    advice of tag: . => Build it in that tag's image (quay.io/pypa/manylinux_2_28_aarch64), or request the tag of this
+    + host's C library (--plat manylinux_2_39_aarch64 on DGX OS)
+cause = The wheel {wheel} does not match its tag[ {tag}]: the host that built it has a newer C library, or the wheel was
+    not repaired.
 remedy = {advice}.
 source = pypa/auditwheel#354
 
@@ -311,9 +307,9 @@ pattern =
     + by:\s+(?P<one>[^\n]+)\n\s+(?P<other>[^\n]+))?
 values =
     advice of other: .*\(constraint\).*(?:nv\d\d|\+git) => The constraint keeps the image's own build, which no index
-    + has: install the package without its dependencies (pip install --no-deps), or use its own image
-    advice of found: . => Leave open the version that is yours of the two (the unit's requirements, or a new lock with
-    + playbooks/lock.yml), or take the release of the package that was made for the other
+    + has: install the package without its dependencies (pip install --no-deps), or use the package's own image
+    advice of found: . => Of the two, leave your version open (the unit's requirements, or a new lock with
+    + playbooks/lock.yml), or use the release of one package that was made for the other
 cause = The requirements conflict ({found})[: {one}, but {other}].
 remedy = {advice}.
 source = vllm-project/vllm-ascend#9225
@@ -327,12 +323,12 @@ pattern =
     (ResolutionImpossible)
 uncertain = yes
 values =
-    advice of package: nvidia-\S+-cu1[12]$ => Take the pins of nvidia-* packages out of the requirements, since torch
-    + brings those of its own CUDA, and take torch from the cu130 index
-    advice of found: . => Read the lines above (The conflict is caused by), and leave open the version that is yours
-    + of those that it names
-cause = The requirements exclude each other[, and no file of {package}, which they name, fits them, this Python and this
-    machine]; this part of the log does not say which.
+    advice of package: nvidia-\S+-cu1[12]$ => Remove the pins of nvidia-* packages from the requirements, because torch
+    + installs those for its own CUDA, and install torch from the cu130 index
+    advice of found: . => Read the lines above (The conflict is caused by), and of the versions that they name, leave
+    + your own open
+cause = The requirements conflict[, and no file of {package}, which they name, fits them, this Python and this machine].
+    This part of the log does not name the conflict.
 remedy = {advice}.
 
 [pip-python-range]
@@ -344,7 +340,7 @@ pattern =
     different python version: (?:[^\n]{0,1800}?; )?(?P<version2>[\w.]+) Requires-Python (?P<range2>[^;\n]+)\n[^\n]*sat
     +isfies the
     + requirement (?P<package2>[\w.\[\]-]+) \(from versions: none
-cause = {package} {version} is there, but needs Python {range}, and this Python is none of those.
+cause = {package} {version} needs Python {range}, but this Python is outside that range.
 remedy = Use a Python in that range (uv venv --python 3.12, python3.12 -m venv), or a version of {package} that supports
     this one.
 source = Nerogar/OneTrainer#1088
@@ -352,15 +348,16 @@ source = Nerogar/OneTrainer#1088
 [pip-too-deep]
 keys = resolution-too-deep
 pattern = error: (resolution-too-deep)
-cause = pip gave up: the requirements leave so many versions open that it found no set that fits ({found}).
-remedy = Give lower bounds or exact versions for the packages that it tried most, install the release's own requirements
+cause = pip gave up, because the requirements leave so many versions open that it found no combination that fits
+    ({found}).
+remedy = Set lower bounds or exact versions for the packages that it tried most, install the release's own requirements
     or lock, or use uv pip install, whose resolver is faster.
 source = https://pip.pypa.io/en/stable/topics/dependency-resolution/
 
 [editable-hook-missing]
 keys = missing the 'build_editable' hook
 pattern = build backend (?:that )?is missing the '(build_editable)' hook
-cause = pip install -e needs {found} of the build backend, and the setuptools in use is older than 64.
+cause = pip install -e needs {found} from the build backend, but the setuptools in use is older than 64.
 remedy = Upgrade setuptools (pip install -U pip setuptools), or install without -e.
 
 [no-such-requirement]
@@ -371,22 +368,22 @@ pattern =
     satisfies the requirement (?P<package1>.*?) \(from versions: (?P<offered>[^)\n]*)\)
     (?:No matching distribution found for|satisfies the requirement) (?P<package2>\S+)
 values =
-    advice of package: decord(?!2) => There is no decord for aarch64: install decord2 in its place, which has wheels for
-    + it, or build decord from a git checkout
-    advice of package: onnxruntime[-_]gpu => The package index had none for aarch64: take Microsoft's own package for
+    advice of package: decord(?!2) => There is no decord for aarch64: install decord2 instead, which has wheels for it,
+    + or build decord from a git checkout
+    advice of package: onnxruntime[-_]gpu => The package index had none for aarch64: use Microsoft's own package for
     + CUDA 13 and aarch64 (microsoft/onnxruntime#27944 names its index), onnxruntime for the CPU, or build it from
     + source (--use_cuda, CMAKE_CUDA_ARCHITECTURES=121)
-    advice of package: (?:torch|torchvision|torchaudio)\b\S*\+cu(?!13) => PyTorch's index of that CUDA has no such
-    + version for aarch64: take a version of the cu130 index (pip install torch --index-url
+    advice of package: (?:torch|torchvision|torchaudio)\b\S*\+cu(?!13) => PyTorch's index for that CUDA has no such
+    + version for aarch64: use a version from the cu130 index (pip install torch --index-url
     + https://download.pytorch.org/whl/cu130)
-    advice of package: triton\b => Older releases of Triton have no wheel for aarch64: take the one that the installed
-    + torch requires (pip show torch), or build it from source
+    advice of package: triton\b => Older releases of Triton have no wheel for aarch64: use the release that the
+    + installed torch requires (pip show torch), or build it from source
     advice of offered: none$ => The index has neither a wheel for this Python and machine nor a source archive, or does
-    + not know the name: check the spelling, take another Python or the index that has it (--extra-index-url; index_url
-    + and find_links of this collection), a package that replaces it, or build it from a git checkout
-    advice of package: . => See at the index which versions and wheels there are: usually there is none for aarch64, or
-    + none for this Python; take a version that has one, the index that has it (--extra-index-url; index_url and
-    + find_links of this collection), or build it from source
+    + not know the name: check the spelling, use another Python, the index that has it (--extra-index-url; index_url and
+    + find_links of this collection) or a package that replaces it, or build it from a git checkout
+    advice of package: . => Check which versions and wheels the index has (usually none for aarch64, or none for this
+    + Python); use a version that has one, or the index that has it (--extra-index-url; index_url and find_links of this
+    + collection), or build it from source
 cause = pip found no {package} for this Python and machine (aarch64 on a Spark)[; the index offered {offered}].
 remedy = {advice}.
 source = efogdev/apollo#2
@@ -404,7 +401,7 @@ pattern =
     Invalid TOML
     invalid pyproject\.toml
 cause = A pyproject.toml cannot be read ({found}).
-remedy = Correct the patch or the edit that changed it.
+remedy = Correct the patch or edit that changed it.
 
 [yaml-invalid]
 keys =
@@ -420,8 +417,8 @@ pattern =
     yaml: line (?P<line3>\d+): (?P<why3>[^\n]+)
     yaml: (?P<why4>unmarshal errors:(?:\n\s+line \d+: [^\n]+)?)
 cause = A YAML file cannot be read[: {file}][, line {line}] ({why}).
-remedy = Correct that line or the one above it: blanks for indentation (no tabs), a blank after a colon, and quotes
-    around values with a colon, braces, # or @.
+remedy = Correct that line or the one above it: indent with spaces (no tabs), put a space after a colon, and quote
+    values that contain a colon, braces, # or @.
 source = https://yaml.org/spec/1.2.2/
 
 [pip-git-failed]
@@ -429,10 +426,10 @@ keys = did not run successfully
 pattern = ^\W{1,12}(?P<command>git (?P<verb>\w+)[^\n]*?) did not run successfully
 uncertain = yes
 values =
-    advice of verb: (?:checkout|rev-parse) => Correct what follows the @ in the requirement: that tag, branch or
-    + commit is not in the repository (git ls-remote URL lists the tags and branches; of a commit write all 40 digits)
-    advice of verb: submodule => Run that command by hand in a clone: a submodule's repository may have moved or
-    + need a login
+    advice of verb: (?:checkout|rev-parse) => Correct the part after the @ in the requirement: that tag, branch or
+    + commit is not in the repository (git ls-remote URL lists the tags and branches; write all 40 digits of a commit)
+    advice of verb: submodule => Run that command by hand in a clone: a submodule's repository may have moved or need a
+    + login
     advice of verb: . => Check the URL, the network and the login (git clone URL by hand shows git's own message)
 cause = pip could not get a source with git: {command} failed.
 remedy = {advice}.
