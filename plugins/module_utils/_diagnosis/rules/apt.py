@@ -640,8 +640,8 @@ values =
     advice of why: There|Some => Fetch the repository's key, name it in Signed-By and run sudo apt update, instead of
     + allowing unsigned packages
     advice of why: Packages need => Run it without --no-remove, or omit the conflicting package
-    advice of why: Could not perf => Run it again with -o APT::Immediate-Configure=false, then sudo apt --fix-broken
-    + install
+    advice of why: Could not perf => Run it again with -o APT::Immediate-Configure=false, then run sudo apt
+    + --fix-broken install
     advice of why: Command|Invalid|Trivial => Correct the command (apt --help): an option is misspelt, belongs to
     + another tool or release, or begins with a long dash copied from a web page
     advice of why: Unsupported => Give the file's path (./NAME.deb) and check that it exists

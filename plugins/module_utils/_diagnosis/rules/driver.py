@@ -896,7 +896,7 @@ values =
     advice of why: Failed to (?:reg|start|create) => Another nvidia-persistenced runs (pgrep -a nvidia-persist), or
     + rpcbind or its socket is in the way. Stop it, and start the service again
     advice of why: nvidia => Read its lines in the system's log (journalctl -b -t nvidia-persistenced), which say why
-    advice of why: Failed to lock => It runs already: systemctl status nvidia-persistenced
+    advice of why: Failed to lock => It already runs (systemctl status nvidia-persistenced)
     advice of why: Failed to load => Its library belongs to another version of the driver: install
     + nvidia-compute-utils and libnvidia-cfg1 in the driver's version
     advice of why: . => Start its service as root (sudo systemctl start nvidia-persistenced), which sets its account
@@ -999,7 +999,8 @@ pattern =
 values =
     advice of why: [\d.]+ => Use a value within these limits (nvidia-smi -q -d POWER)
     advice of why: (?:Unable|Failed) to set => Run it with sudo; a container lacks the permission
-    advice of why: (?:Pers|Reset) => Leave it out: this GPU does not support it (a GB10 is reset together with its host)
+    advice of why: (?:Pers|Reset) => Omit that option: this GPU does not support it (a GB10 is reset together with its
+    + host)
     advice of why: Unable to find|The control => Run it in the desktop's own session (DISPLAY=:0 and that account's
     + XAUTHORITY); over ssh use nvidia-smi instead
     advice of why: NVIDIA => Make nvidia-smi work first (check that its package fits the kernel and that Secure Boot
@@ -1067,8 +1068,8 @@ pattern =
     (?:Changing|Setting) (?P<what1>[\w ]+?) is not supported for GPU:? ?(?P<gpu>[\w:.]+)
     Unable to enable (?P<what2>MIG Mode) for GPU (?P<gpu2>[\w:.]+): Not Supported
 cause = The GPU {gpu} does not support that setting ({what}).
-remedy = Leave it out. nvidia-smi -q shows N/A for settings that this GPU lacks (a GB10 shares power and memory with its
-    host, and has no MIG).
+remedy = Omit that setting. nvidia-smi -q shows N/A for settings that this GPU lacks (a GB10 shares power and memory
+    with its host, and has no MIG).
 
 [fabric-manager-needless]
 keys = NV_WARN_NOTHING_TO_DO

@@ -413,7 +413,7 @@ values =
     + interface's address first (with its /24; see ip -br addr), then the route
     advice of why: No such process => That route does not exist (ip route lists the routes)
     advice of why: SIOC|netlink => Check the interface's name (ip -br link) and the value
-    advice of why: prefix|' => Correct the command (man ip-address): an address is 192.168.100.10/24
+    advice of why: prefix|' => Correct the command (man ip-address): an address has the form 192.168.100.10/24
     advice of why: ethtool => Read ethtool --help, because the options depend on its release
     advice of why: sendmsg => The interface's queue is full: the link is down or stuck (ip -s link), or memory is low
     advice of why: ping => Use sudo, give the container CAP_NET_RAW, or run sudo setcap cap_net_raw+p $(command -v

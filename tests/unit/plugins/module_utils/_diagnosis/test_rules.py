@@ -60,6 +60,7 @@ def test_rule_names_are_unique_and_references_exist() -> None:
 def test_rules_are_complete() -> None:
     for rule in RULES:
         assert rule.keys and all(rule.keys), rule.name
+        assert not any(re.search(r"\{\w+\}", text) for *_, text in rule.values), rule.name
         assert rule.regex.pattern and not rule.regex.search(""), rule.name
         assert rule.exception is None or rule.exception.pattern, rule.name
         assert rule.cause.endswith((".", "}")) and rule.remedy.endswith("."), rule.name
@@ -203,11 +204,7 @@ CRASHED = "RuntimeError: CUDA error: an illegal memory access was encountered\n"
         (f"SpecDecoding metrics: 4.71\n{CRASHED}", "cuda-misaligned", "leave out speculative decoding"),
         ("NCCL WARN Got completion with status=IBV_WC_LOC_PROT_ERR(4)\n", "rdma-completion-refused", "DMABUF_ENABLE=0"),
         ("NCCL WARN Got completion with error 9, opcode 0\n", "rdma-completion-refused", "the same NCCL"),
-        (
-            "#1 /src/a.cu:1: f(): block: [0,0,0], thread: [1,0,0] Assertion `idx < n` failed.\n",
-            "cuda-assertion-read",
-            "f()",
-        ),
+        ("#1 /a.cu:1: f(): block: [0,0,0], thread: [1,0,0] Assertion `i < n` failed.\n", "cuda-assertion-read", "f()"),
     ],
 )
 def test_advice_depends_on_values_of_the_log(log: str, rule: str, message: str) -> None:
