@@ -11,10 +11,10 @@ import pytest
 from proof.tests.environment import Environment
 
 SOURCES = Path(__file__).resolve().parents[1] / "src"
-#: Forks for each line that it reads, runs the checks in that line, and prints their results; importing torch and its
-#: list of operators for each would take seconds.
+#: Forks for each line that it reads, runs the checks in that line, and prints their results, or what a program prints;
+#: importing torch and its list of operators for each would take seconds.
 PROGRAM = """
-import json, os, sys, types
+import contextlib, io, json, os, sys, types
 sys.path.insert(0, {sources!r})
 {before}
 from sparkforge_proof.checks.sizes import large as sizes, rows
@@ -23,9 +23,11 @@ from sparkforge_proof.checks.survey import grid, modules
 from sparkforge_proof import check, settings
 if not {before!r}:
     survey.catalogue()
+    exec({imports!r})
 def answer(between, checks, limits):
-    exec(between, globals())
-    answers = {{}}
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(between, globals())
+    answers = {{}} if checks else {{"": printed.getvalue().splitlines()}}
     for name in checks:
         context = check.Context("cpu", limits={{**settings.LIMITS, **limits}})
         try:
@@ -48,6 +50,18 @@ for line in sys.stdin:
             os._exit(status)
     if os.waitpid(process, 0)[1]:
         print("null", flush=True)
+"""
+#: The modules that programs use.
+IMPORTS = """
+import random, types, torch
+from sparkforge_proof import check, settings
+from sparkforge_proof.check import Context
+from sparkforge_proof.checks import bounds
+from sparkforge_proof.checks.kernels import attention, attention_grid, attention_reference
+from sparkforge_proof.checks.kernels import scaled_matmul, sparsity, triton_operations
+from sparkforge_proof.checks.survey import all_operators, calls, comparison, compositions, conditions, expressions, grid
+from sparkforge_proof.checks.survey import operator_bounds, panels, rounding, variants
+from sparkforge_proof.checks.survey.conditions import Operator
 """
 #: A list with one operator that lacks the attributes the survey reads.
 STRANGER = """
@@ -135,13 +149,16 @@ class Runner:
         assert answers is not None, "it ended with an error, which is above"
         return dict(answers)
 
+    def printed(self, program: str) -> list[str]:
+        return self(between=program)[""]
+
     def end(self, process: subprocess.Popen[str] | None = None) -> None:
         with process or self._process as ending:
             assert ending.stdin
             ending.stdin.close()
 
     def _start(self, before: str) -> subprocess.Popen[str]:
-        text = PROGRAM.format(sources=str(SOURCES), before=before)
+        text = PROGRAM.format(sources=str(SOURCES), before=before, imports=IMPORTS)
         return subprocess.Popen([self._python, "-c", text], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
@@ -348,34 +365,14 @@ for number, name, operator in many._listed(context):
 """
 
 
-#: The modules that programs use.
-IMPORTS = """
-import random, types, torch
-from sparkforge_proof import check, settings
-from sparkforge_proof.check import Context
-from sparkforge_proof.checks import bounds
-from sparkforge_proof.checks.kernels import attention, attention_grid, attention_reference
-from sparkforge_proof.checks.kernels import scaled_matmul, sparsity, triton_operations
-from sparkforge_proof.checks.survey import all_operators, calls, comparison, compositions, conditions, expressions, grid
-from sparkforge_proof.checks.survey import operator_bounds, panels, rounding, variants
-from sparkforge_proof.checks.survey.conditions import Operator
-"""
-
-
-def printed(environment: Environment, program: str) -> list[str]:
-    command = [environment.python, "-c", IMPORTS + program]
-    process = subprocess.run(command, capture_output=True, text=True, check=True, cwd=SOURCES)
-    return process.stdout.strip().splitlines()
-
-
-def test_fault_of_many_matrices_only_is_named(healthy: Environment) -> None:
-    cov, svd, triu = sorted(printed(healthy, TRIANGLE))
+def test_fault_of_many_matrices_only_is_named(run: Runner) -> None:
+    cov, svd, triu = sorted(run.printed(TRIANGLE))
     assert (cov, svd) == ("cov not asked", "svd not asked")
     assert "triu, float32, row 0" in triu and "times the bound" in triu, triu
 
 
-def test_known_defect_of_torch_warns_and_names_it(healthy: Environment) -> None:
-    cause, remark = printed(healthy, KNOWN)
+def test_known_defect_of_torch_warns_and_names_it(run: Runner) -> None:
+    cause, remark = run.printed(KNOWN)
     assert cause == (
         "Wrong in float32, as is known of this torch: nn.functional.avg_pool2d, transposed, backward: of inputs whose"
         " channels are last, with padding, until pytorch#188345 (2026-07)."
@@ -384,9 +381,10 @@ def test_known_defect_of_torch_warns_and_names_it(healthy: Environment) -> None:
     assert remark == f"wrong{cause[len('Wrong') : -1]}"
 
 
-def test_wrong_result_names_a_number_and_its_position(healthy: Environment) -> None:
-    """This covers all kinds of numbers that are not merely off by some units."""
-    program = """
+#: Test -> a program, and the lines that it must print.
+PROGRAMS = {
+    # This covers all kinds of numbers that are not merely off by some units.
+    "wrong result names a number and its position": ("""
 nan, inf, tensor = float("nan"), float("inf"), torch.tensor
 for made, exact in (
     ([[1.0, nan], [nan, 4.0]], [[1.0, 2.0], [3.0, 4.0]]), ([1.0, 2.0], [1.0, inf]), ([1.0], [[1.0]]), (3, 4),
@@ -399,8 +397,7 @@ made = rounding.Computed([tensor([1]), tensor([6])], [], 0.0)
 print(rounding.worst_errors(made, exact, lambda: exact, torch.float32)[0].how)
 for measure in (variants.lost_nan, variants.misplaced_nan, variants.misplaced_infinity, variants.misplaced_values):
     print(measure([tensor([1.0, -inf, 2.0])], [tensor([1.0, inf, nan])]).how)
-"""
-    assert printed(healthy, program) == [
+""", [
         "2 of 4 values wrong: NaN instead of 2 at [0, 1]",
         "1 of 2 values wrong: 2 instead of inf at [1]",
         "the shape (1,) instead of (1, 1)",
@@ -410,35 +407,22 @@ for measure in (variants.lost_nan, variants.misplaced_nan, variants.misplaced_in
         "1 of 1 values wrong: 6 instead of 5 at [0] of result 2",
         *["1 of 3 values wrong: 2 instead of NaN at [2]"] * 3,
         "2 of 3 values wrong: -inf instead of inf at [1]",
-    ]
-
-
-def test_nan_in_sparse_result_or_in_one_complex_part_is_right(healthy: Environment) -> None:
-    program = """
+    ]),
+    "nan in sparse result or in one complex part is right": ("""
 sparse = torch.eye(2).to_sparse_csr()
 results = [torch.tensor([complex("nan+0j")]), torch.tensor([complex("1+1j")])]
 expected = torch.tensor([complex("nan+nanj")], dtype=torch.complex128)
 print(variants.lost_nan([sparse], [sparse]), *(rounding.units(made, expected, torch.complex64) for made in results))
-"""
-    assert printed(healthy, program) == ["0.0 0.0 inf"]
-
-
-def test_any_order_of_equal_numbers_is_right(healthy: Environment) -> None:
-    program = """
+""", ["0.0 0.0 inf"]),
+    "any order of equal numbers is right": ("""
 data, expected = torch.tensor([[3.0, 3.0, float("nan"), 1.0]]), torch.tensor([[3, 0, 1, 2]])
 for made in ([3, 1, 0, 2], [3, 0, 0, 2], [0, 3, 1, 2], [9, 0, 1, 2]):
     print(variants.in_order(data, torch.tensor([made]), expected))
-"""
-    assert printed(healthy, program) == ["True", "False", "False", "False"]
-
-
-def test_nan_that_reaches_another_line_is_right_only_where_kernels_join_lines(healthy: Environment) -> None:
-    """cuFFT joins two lines of real numbers, and oneDNN pads products in bfloat16 with numbers of the next row.
-
-    MKL's ``hfft`` of 249 numbers leaves out the 125th in every other result in float64, but not in float32. Of 25 rows
-    resampled to 23, the filter for the 12th ends at a pixel with a weight of zero.
-    """
-    program = """
+""", ["True", "False", "False", "False"]),
+    # cuFFT joins two lines of real numbers, and oneDNN pads products in bfloat16 with numbers of the next row.
+    # MKL's ``hfft`` of 249 numbers leaves out the 125th in every other result in float64, but not in float32. Of 25
+    # rows resampled to 23, the filter for the 12th ends at a pixel with a weight of zero.
+    "nan that reaches another line is right only where kernels join lines": ("""
 exact = torch.zeros(3, 4, dtype=torch.float64)
 exact[1] = float("nan")
 made = torch.cat([exact[1:2], exact[1:]]).float()
@@ -450,49 +434,33 @@ for name, device, mode in (("fft.fft", "cuda", "plain"), ("fft.fft", "cpu", "pla
     row = {**conditions.PLAIN, "values": "NaN", "mode": mode}
     results = [rounding.Computed([tensor], [], 0.0, sample) for tensor in (made, exact)]
     print(calls._errors(operator, row, *results, lambda: results[1], sample)[0])
-"""
-    assert printed(healthy, program) == ["0.0", "inf", "0.0", "0.0", "0.0", "inf"]
-
-
-def test_integers_that_torch_does_not_define_are_not_compared(healthy: Environment) -> None:
-    program = """
+""", ["0.0", "inf", "0.0", "0.0", "0.0", "inf"]),
+    "integers that torch does not define are not compared": ("""
 made, exact = torch.tensor([1], dtype=torch.uint8), torch.tensor([0], dtype=torch.int64)
 sample = types.SimpleNamespace(input=torch.ones(3, dtype=torch.uint8), args=(), kwargs={})
 for name in ("masked.logsumexp", "mode", "masked.amax"):
     operator = conditions.Operator(None, name, "cpu", torch.uint8, "1", [sample])
     results = [rounding.Computed([tensor], [], 0.0, sample) for tensor in (made, exact)]
     print(calls._errors(operator, conditions.PLAIN, *results, lambda: results[1], sample))
-"""
-    assert printed(healthy, program) == ["None", "None", "[inf, 0.0]"]
-
-
-def test_transposed_convolution_whose_kernel_grows_too_is_resized_within_limits(healthy: Environment) -> None:
-    """torch would allocate 54 GiB for 44 instead of 3 numbers in each dimension, and 0.8 GiB for 22."""
-    program = """
+""", ["None", "None", "[inf, 0.0]"]),
+    # torch would allocate 54 GiB for 44 instead of 3 numbers in each dimension, and 0.8 GiB for 22.
+    "transposed convolution whose kernel grows too is resized within limits": ("""
 ones = [torch.ones(channels, 1, 3, 3, 3) for channels in (2, 1)]
 operator = conditions.Operator(None, "nn.functional.conv_transpose3d", "cpu", torch.float32, "1", [])
 for size in (22, 44):
     sample = types.SimpleNamespace(input=ones[0], args=(ones[1],), kwargs={})
     resized = conditions._resize(operator, sample, (3, size, None), False, random.Random(1))
     print(resized and [*resized.input.shape, *resized.args[0].shape])
-"""
-    assert printed(healthy, program) == ["[2, 1, 22, 22, 22, 1, 1, 22, 22, 22]", "None"]
-
-
-def test_infinity_is_not_resampled(healthy: Environment) -> None:
-    """A weight of zero makes it a NaN, and one of 1e-8 does not."""
-    program = """
+""", ["[2, 1, 22, 22, 22, 1, 1, 22, 22, 22]", "None"]),
+    # A weight of zero makes it a NaN, and one of 1e-8 does not.
+    "infinity is not resampled": ("""
 sample = types.SimpleNamespace(input=torch.ones(1, 1, 3), args=(), kwargs={})
 for name in ("nn.functional.interpolate.linear", "nn.functional.avg_pool1d"):
     operator = conditions.Operator(None, name, "cpu", torch.float32, "1", [sample])
     print(operator.takes("values", "infinite", sample))
-"""
-    assert printed(healthy, program) == ["False", "True"]
-
-
-def test_states_of_three_rows_are_well_conditioned(healthy: Environment) -> None:
-    """With an epsilon of 1e-5, the mean and the variance of three rows of 1,030 numbers make 17 units of one."""
-    program = """
+""", ["False", "True"]),
+    # With an epsilon of 1e-5, the mean and the variance of three rows of 1,030 numbers make 17 units of one.
+    "states of three rows are well conditioned": ("""
 sample = panels.sample(panels.PANELS["states"], "float32", "cpu", "964830 states", False)
 sample, _leaves = rounding.in_float64(calls.without_gradients(sample))
 assert sample.input.shape == (3, 1030), sample.input.shape
@@ -502,13 +470,9 @@ noise = 1 + spacing * torch.randn(y.shape, generator=torch.Generator().manual_se
 plain, moved = (states(sample.input.clone(), each, *sample.args[1:]) for each in (y, y * noise))
 pairs = zip(rounding.tensors(plain), rounding.tensors(moved))
 print(max(rounding.units(after, before, torch.float32, 1.0) for before, after in pairs) < 8)
-"""
-    assert printed(healthy, program) == ["True"]
-
-
-def test_gradients_of_tables_have_few_terms_in_16_bits(healthy: Environment) -> None:
-    """A CPU adds up gradients of 40,003 rows of a norm, or of 343 equal indices, in 16 bits: up to 16 and 21 units."""
-    program = """
+""", ["True"]),
+    # A CPU adds up gradients of 40,003 rows of a norm, or of 343 equal indices, in 16 bits: up to 16 and 21 units.
+    "gradients of tables have few terms in 16 bits": ("""
 for name, form, seed, turn in (("totals", "bfloat16", 3010, 3011), ("writes", "float16", 3012, 3014)):
     sample, dtype = panels.sample(panels.PANELS[name], form, "cpu", f"{turn} {name}", False), getattr(torch, form)
     (program,) = panels.programs(name, form, turn, True, True)
@@ -516,13 +480,9 @@ for name, form, seed, turn in (("totals", "bfloat16", 3010, 3011), ("writes", "f
     sample, exact, shifted = calls.reference(operator, sample)
     made = rounding.compute(program, sample, rounding.leaves(sample), dtype, operator.seed)
     print(*sample.input.shape, rounding.worst_errors(made, exact, shifted, dtype, program.scale)[1] < 8)
-"""
-    assert printed(healthy, program) == ["40003 5 True", "3 1030 True"]
-
-
-def test_gradient_that_autocast_rounds_is_right_where_its_sum_cancels(healthy: Environment) -> None:
-    """The sum of 138,159 gradients is 2.3, or -0.08 if each is rounded to bfloat16 first, as autocast does."""
-    program = """
+""", ["40003 5 True", "3 1030 True"]),
+    # The sum of 138,159 gradients is 2.3, or -0.08 if each is rounded to bfloat16 first, as autocast does.
+    "gradient that autocast rounds is right where its sum cancels": ("""
 (entry,) = [entry for entry in all_operators.catalogue() if comparison.name_of(entry) == "baddbmm"]
 operator = comparison.in_format(entry, torch.float32, "cpu", 20, "20261205 baddbmm")
 operator.samples.sort(key=lambda sample: -sample.input.numel())
@@ -532,13 +492,9 @@ for row in grid.ROWS:
     if all(row[axis] == value for axis, value in conditions.items()):
         calls.compare_row(outcome, operator, dict(row))
 print([errors[1] < 2 for errors in outcome.units.values()])
-"""
-    assert printed(healthy, program) == ["[True]"]
-
-
-def test_quotient_that_rounds_to_an_integer_is_right(healthy: Environment) -> None:
-    """137 / 8.0625 is 16.992, of which float16 makes 17."""
-    program = """
+""", ["[True]"]),
+    # 137 / 8.0625 is 16.992, of which float16 makes 17.
+    "quotient that rounds to an integer is right": ("""
 name = "div.trunc_rounding"
 (entry,) = [entry for entry in all_operators.catalogue() if comparison.name_of(entry) == name]
 sample = next(iter(entry.sample_inputs("cpu", torch.float16)))
@@ -549,16 +505,10 @@ for result in (16.0, 17.0, 8.0):
     made = rounding.Computed([torch.tensor([result]).half()], [], 0.0)
     error = rounding.worst_errors(made, exact, shifted, torch.float16)[0]
     print(error <= operator_bounds.bounds(name, "float16")[0])
-"""
-    assert printed(healthy, program) == ["True", "True", "False"]
-
-
-def test_sum_may_round_as_often_as_it_has_terms(healthy: Environment) -> None:
-    """On a CPU, 824,180 fourth powers of ``dist`` are off by 370 units, and 67 labels of 67 classes by 94 (2.13).
-
-    Positions of pixels, which a resampling rounds, grow with a row: 46 units for 58 pixels, if it is bicubic.
-    """
-    program = """
+""", ["True", "True", "False"]),
+    # On a CPU, 824,180 fourth powers of ``dist`` are off by 370 units, and 67 labels of 67 classes by 94 (2.13).
+    # Positions of pixels, which a resampling rounds, grow with a row: 46 units for 58 pixels, if it is bicubic.
+    "sum may round as often as it has terms": ("""
 row, exact = {**conditions.PLAIN, "size": "tail"}, torch.tensor([216.0], dtype=torch.float64)
 for name, size, second, units in (
     ("dist", (406, 5), (406, 1, 5), 740), ("dist", (406, 5), (406, 5), 740),
@@ -575,34 +525,22 @@ for name, size, second, units in (
     wrong = [(exact * (1 + units * 2**-23)).float()]
     made = rounding.Computed(wrong, [], 1.0) if "margin" not in name else rounding.Computed([exact.float()], wrong, 1.0)
     print(max(calls._errors(operator, row, made, right, lambda: right, sample)) < 32)
-"""
-    assert printed(healthy, program) == ["True", "False"] * 5
-
-
-def test_dimensions_of_many_matrices_are_those_of_one(healthy: Environment) -> None:
-    """Across the matrices, which are multiples of one, the rank would be one, and a nuclear norm has no gradient."""
-    program = """
+""", ["True", "False"] * 5),
+    # Across the matrices, which are multiples of one, the rank would be one, and a nuclear norm has no gradient.
+    "dimensions of many matrices are those of one": ("""
 sample = types.SimpleNamespace(input=torch.ones(2, 3, 2), args=("nuc", (-1, 0), False), kwargs={"dim": (0, 2)})
 changed = variants.many(sample, 9)
 print(tuple(changed.input.shape), changed.args, changed.kwargs)
-"""
-    assert printed(healthy, program) == ["(9, 2, 3, 2) ('nuc', (-1, 1), False) {'dim': (1, 3)}"]
-
-
-def test_many_reflectors_keep_their_lengths(healthy: Environment) -> None:
-    """Factors on them reach tau |v|^2 = 1, where torch divides a gradient by zero."""
-    program = """
+""", ["(9, 2, 3, 2) ('nuc', (-1, 1), False) {'dim': (1, 3)}"]),
+    # Factors on them reach tau |v|^2 = 1, where torch divides a gradient by zero.
+    "many reflectors keep their lengths": ("""
 sample = types.SimpleNamespace(input=torch.ones(1, 3, 2), args=(torch.ones(1, 2), torch.ones(1, 3, 3)), kwargs={})
 for name in ("ormqr", "linalg.householder_product", "linalg.solve"):
     changed = variants.many(sample, 9, name)
     print([len(tensor.abs().unique()) for tensor in (changed.input, *changed.args)])
-"""
-    assert printed(healthy, program) == ["[1, 1, 9]", "[1, 1, 9]", "[9, 9, 9]"]
-
-
-def test_mean_of_whole_numbers_rounds_once(healthy: Environment) -> None:
-    """The sum of numbers up to 2^40 is rounded for each term, in an order that a compiler chooses."""
-    program = """
+""", ["[1, 1, 9]", "[1, 1, 9]", "[9, 9, 9]"]),
+    # The sum of numbers up to 2^40 is rounded for each term, in an order that a compiler chooses.
+    "mean of whole numbers rounds once": ("""
 kind = panels.PANELS["whole numbers"]
 (text,) = [text for text in kind.table.replace(chr(10), "; ").split("; ") if "mean" in text]
 mean, worst = expressions.compiled(text), 0.0
@@ -614,29 +552,19 @@ for seed in range(1, 30):
     del torch.Tensor.float
     worst = max(worst, rounding.units(result, exact, torch.float32))
 print(worst < 0.5)
-"""
-    assert printed(healthy, program) == ["True"]
-
-
-def test_reciprocals_of_writes_are_finite(healthy: Environment) -> None:
-    """In bfloat16 a sum that nearly cancels is zero; 1 / 512 was expected with seed 39010194 and torch 2.10."""
-    program = """
+""", ["True"]),
+    # In bfloat16 a sum that nearly cancels is zero; 1 / 512 was expected with seed 39010194 and torch 2.10.
+    "reciprocals of writes are finite": ("""
 kind = panels.PANELS["writes"]
 for text in kind.table.replace(chr(10), "; ").split("; "):
     if "reciprocal" in text:
         call = expressions.compiled(text)
         samples = [panels.sample(kind, "bfloat16", "cpu", f"{number}", False) for number in range(99)]
         print(all(bool(call(sample.input, *sample.args).isfinite().all()) for sample in samples))
-"""
-    assert printed(healthy, program) == ["True"]
-
-
-def test_lanes_may_be_rounded_in_one_direction(healthy: Environment) -> None:
-    """A CPU adds the block of the 193rd query to sums in bfloat16 that are hundreds of times as large.
-
-    The block is nearly equal for all keys, so that all sums of a lane may be rounded up.
-    """
-    program = """
+""", ["True"]),
+    # A CPU adds the block of the 193rd query to sums in bfloat16 that are hundreds of times as large. The block is
+    # nearly equal for all keys, so that all sums of a lane may be rounded up.
+    "lanes may be rounded in one direction": ("""
 context = Context("cpu", limits={"seed": 1})
 for gradient in ("plain", "expanded"):
     case = attention_grid.Case("bfloat16", "none", (1, 1, 1, 193, 200, 64), gradient=gradient, scale=1 / 64)
@@ -647,13 +575,9 @@ for gradient in ("plain", "expanded"):
     excess = (attention_reference.share(gradients[-1].double(), bound.expected) - 1).abs()
     for each in (bound, bound._replace(blocks=())):
         print(bool((excess < each.allowed_share("bfloat16")).all()))
-"""
-    assert printed(healthy, program) == ["True", "False"] * 2
-
-
-def test_first_proof_has_the_layers_that_gpus_have_run(healthy: Environment) -> None:
-    """A change of this digest takes a run on a GPU, because a first proof says that its inputs have run elsewhere."""
-    program = """
+""", ["True", "False"] * 2),
+    # A change of this digest takes a run on a GPU, because a first proof says that its inputs have run elsewhere.
+    "first proof has the layers that gpus have run": ("""
 import hashlib
 from sparkforge_proof import settings
 from sparkforge_proof.check import Context
@@ -664,12 +588,8 @@ layers = [
     for name in convolution.DRAWN for drawn in convolution.DRAWN[name]
 ]
 print(hashlib.sha256(str(layers).encode()).hexdigest()[:16])
-"""
-    assert printed(healthy, program) == ["b2919b118096ca3a"]
-
-
-def test_results_of_programs_in_triton_have_sizes_that_a_kernel_stores(healthy: Environment) -> None:
-    program = """
+""", ["b2919b118096ca3a"]),
+    "results of programs in triton have sizes that a kernel stores": ("""
 for table, programs in triton_operations.PROGRAMS.items():
     for text, expression in programs:
         drawn = (values[:2][-1] for values in triton_operations.SHAPES[table])
@@ -679,13 +599,9 @@ for table, programs in triton_operations.PROGRAMS.items():
         triton_operations._compare(bounds.Cases("it", ""), Context("cpu", limits={"seed": 1}), {(40,): kernel}, case)
         if sizes[0][0] != sizes[0][1] or sizes[0][1] & (sizes[0][1] - 1):
             print(text)
-"""
-    assert printed(healthy, program) == []
-
-
-def test_products_of_groups_blocks_and_many_rows_are_compared(healthy: Environment) -> None:
-    """Functions that only GPUs have are replaced: right ones, and then wrong ones that fail under one condition."""
-    program = """
+""", []),
+    # Functions that only GPUs have are replaced: right ones, and then wrong ones that fail under one condition.
+    "products of groups blocks and many rows are compared": ("""
 class Device(str):
     __eq__, __hash__ = lambda self, other: other == "cuda", str.__hash__
 
@@ -712,13 +628,9 @@ for wrong in (False, True):
     scaled_matmul._compare_groups(cases[1], context)
     sparsity._compare_floating_point(context, cases[2], torch.bfloat16, 384, 512, 160)
     print(*(int(each.worst > 1) for each in cases))
-"""
-    assert printed(healthy, program) == ["0 0 0", "1 1 1"]
-
-
-def test_equal_results_of_attention_are_rounded_in_one_direction(healthy: Environment) -> None:
-    """With heads of one number, an H200 was off by 1.08 old bounds; here rounding alone is off by 1.05 of them."""
-    program = """
+""", ["0 0 0", "1 1 1"]),
+    # With heads of one number, an H200 was off by 1.08 old bounds; here rounding alone is off by 1.05 of them.
+    "equal results of attention are rounded in one direction": ("""
 from sparkforge_proof.check import Context
 from sparkforge_proof.checks.kernels import attention_grid, attention_reference
 case = attention_grid.Case("bfloat16", "none", (1, 2, 2, 92, 92, 1), scale=0.02)
@@ -726,13 +638,9 @@ inputs = attention_grid.draw(Context("cpu", limits={"seed": 1}), case)
 bound = attention_reference.reference(inputs, half=True, cpu=False)["forward O"]
 shares = attention_reference.share(bound.expected.bfloat16().double(), bound.expected)
 print(0.3 < ((shares - 1).abs() / bound.allowed_share("bfloat16")).max().item() < 0.7)
-"""
-    assert printed(healthy, program) == ["True"]
-
-
-def test_gradients_of_attention_may_be_scaled_before_they_are_rounded(healthy: Environment) -> None:
-    """The memory-efficient kernel rounds scale dS: with numbers this small, an H200 was off by 1.83 old bounds."""
-    program = """
+""", ["True"]),
+    # The memory-efficient kernel rounds scale dS: with numbers this small, an H200 was off by 1.83 old bounds.
+    "gradients of attention may be scaled before they are rounded": ("""
 shape = (1, 2, 2, 8, 425, 32)
 case = attention_grid.Case("float16", "distances", shape, gradient="tokens first", scale=1 / 32)
 inputs = attention_grid.draw(Context("cpu", limits={"seed": 41}), case)
@@ -742,22 +650,14 @@ bounds = attention_reference.reference(inputs, half=True, cpu=False)
 for name, gradient in (("backward dQ", rounded @ exact.k), ("backward dK", rounded.mT @ exact.q)):
     off = (gradient.half().double() - bounds[name].expected).abs() / bounds[name].allowed("float16")
     print(0.01 < off.max().item() < 0.7)
-"""
-    assert printed(healthy, program) == ["True", "True"]
-
-
-def test_nan_of_folds_has_no_sign(healthy: Environment) -> None:
-    """A GPU sorts NaN with a sign first (pytorch#190781)."""
-    program = """
+""", ["True", "True"]),
+    # A GPU sorts NaN with a sign first (pytorch#190781).
+    "nan of folds has no sign": ("""
 x = panels.sample(panels.PANELS["folds"], "bfloat16", "cpu", "1", False).input
 print(bool((x.view(torch.int16)[x.isnan()] > 0).all()), int(x.isnan().sum()))
-"""
-    assert printed(healthy, program) == ["True 1"]
-
-
-def test_expressions_that_compilers_get_wrong_are_left_out(healthy: Environment) -> None:
-    """Parts of tensors of any shape, custom operators without a gradient, and stacked columns on CPUs."""
-    program = """
+""", ["True 1"]),
+    # Parts of tensors of any shape, custom operators without a gradient, and stacked columns on CPUs.
+    "expressions that compilers get wrong are left out": ("""
 def has(name, text, turn, on_cpu):
     return any(text in each.name for each in panels.programs(name, panels.PANELS[name].forms[0], turn, False, on_cpu))
 print(*(has(name, text, turn, True) for name, text in (("states", "scale_"), ("copies", "unbind")) for turn in (8, 7)))
@@ -768,22 +668,14 @@ for together, on_cpu in ((True, True), (False, True), (False, False)):
     for turn in range(1, 60):
         panels.programs("compositions", "float32", turn, together, on_cpu)
     print(*(text in str(drawn) for text in ("scale_", "torch.stack([a, b, x], -1)")))
-"""
-    assert printed(healthy, program) == ["True False True False", "False False", "True False", "True True"]
-
-
-def test_expressions_do_not_depend_on_the_device(healthy: Environment) -> None:
-    """Their reference is computed on the CPU, where an expression that asks for the device would differ."""
-    program = """
+""", ["True False True False", "False False", "True False", "True True"]),
+    # Their reference is computed on the CPU, where an expression that asks for the device would differ.
+    "expressions do not depend on the device": ("""
 print(any(each in str((panels.TABLES, compositions.TABLES)) for each in ("is_cuda", "device.type")))
 print(*(len(panels.of_equal_numbers(seed, on_cpu).steps) for seed in range(4) for on_cpu in (True, False)))
-"""
-    assert printed(healthy, program) == ["False", "9 3 9 3 9 3 9 3"]
-
-
-def test_steps_computed_on_the_device_are_rounded_to_float32(healthy: Environment) -> None:
-    """RAdam subtracts large numbers: without this, weights near zero are off by 1.4 bounds on an H200, as here."""
-    program = """
+""", ["False", "9 3 9 3 9 3 9 3"]),
+    # RAdam subtracts large numbers: without this, weights near zero are off by 1.4 bounds on an H200, as here.
+    "steps computed on the device are rounded to float32": ("""
 import sys
 from sparkforge_proof.checks.survey import modules
 sys.modules[torch.optim.RAdam.__module__]._get_capturable_supported_devices = lambda *_, **__: ["cpu"]
@@ -791,39 +683,33 @@ listed = types.SimpleNamespace(kwargs={"capturable": True})
 radam = dict(name="RAdam", optim_cls=torch.optim.RAdam, supports_fused_on=(), has_capturable_arg=True)
 modules._listed = lambda *_: [types.SimpleNamespace(**radam, optim_inputs_func=lambda device: [listed])]
 print(modules.all_optimizers(Context("cpu", limits={"seed": 2})).ratio < 0.5)
-"""
-    assert printed(healthy, program) == ["True"]
-
-
-def test_reference_is_shifted_one_way_and_the_other(healthy: Environment) -> None:
-    """One of these numbers, times 1,000, is rounded down to half a number; the shift of its element was upward."""
-    program = """
+""", ["True"]),
+    # One of these numbers, times 1,000, is rounded down to half a number; the shift of its element was upward.
+    "reference is shifted one way and the other": ("""
 context = Context("cpu", limits={"samples": 3, "seed": 50110130, "survey": 100, "memory_share": 0.2})
 day = grid.Day(context, "float32")
 outcome = all_operators.survey(context, "float32", 1, {"round.decimals_3"}, day.compare, day.layouts)
 print(len(outcome.units) > 1, all(error[0] <= grid.bounds(name, "float32")[0] for name, error in outcome.units.items()))
-"""
-    assert printed(healthy, program) == ["True True"]
-
-
-def test_first_refusal_is_named_if_nothing_was_computed(healthy: Environment) -> None:
-    program = """
+""", ["True True"]),
+    "first refusal is named if nothing was computed": ("""
 outcome = comparison.Survey(refused={"sin": "No module named 'setuptools'", "cos": "the same"})
 try:
     all_operators.judge(Context("cpu"), outcome, {}, "programs")
 except check.Unanswered as error:
     print(error)
-"""
-    assert printed(healthy, program) == ["No operator was computed: No module named 'setuptools'."]
-
-
-def test_index_of_masked_limit_is_left_out(healthy: Environment) -> None:
-    """Masked elements are replaced by the limit of the format, and the first of equal numbers is returned."""
-    program = """
+""", ["No operator was computed: No module named 'setuptools'."]),
+    # Masked elements are replaced by the limit of the format, and the first of equal numbers is returned.
+    "index of masked limit is left out": ("""
 print(torch.masked.argmin(torch.tensor([5, 127], dtype=torch.int8), 0, mask=torch.tensor([False, True])).item())
 print(bool(operator_bounds.left_out("masked.argmin, limits")), bool(operator_bounds.left_out("masked.argmin, large")))
-"""
-    assert printed(healthy, program) == ["0", "True False"]
+""", ["0", "True False"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_program_prints(run: Runner, program: str) -> None:
+    text, lines = PROGRAMS[program]
+    assert run.printed(text) == lines
 
 
 def test_weight_decay_cancels_no_first_gradient(run: Runner) -> None:
