@@ -57,9 +57,7 @@ def test_sound_torchvision_passes(prove: Callable[..., dict[str, Any]]) -> None:
     ],
     ids=["nms", "operator"],
 )
-def test_wrong_torchvision_is_named(
-    prove: Callable[..., dict[str, Any]], changed: str, into: str, status: str, cause: str
-) -> None:
+def test_wrong_torchvision_is_named(prove: Callable[..., dict[str, Any]], changed, into, status, cause):
     wrong = prove(changed, into)
     assert (wrong["status"], cause in wrong["cause"]) == (status, True), wrong
     assert "torchvision" in wrong["remedy"]

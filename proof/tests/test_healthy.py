@@ -5,7 +5,6 @@ import tempfile
 import time
 import typing as t
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from sparkforge_proof import catalogue
@@ -38,9 +37,7 @@ def test_healthy_environment_passes_checks_of_day(environment: Environment) -> N
     assert sum(row["status"] == "pass" for row in report["checks"]) >= 15
 
 
-def test_sockets_of_workers_below_a_long_tmpdir(
-    environment: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sockets_of_workers_below_a_long_tmpdir(environment: Environment, tmp_path, monkeypatch):
     directory = tmp_path / ("t" * 60)
     directory.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(directory))

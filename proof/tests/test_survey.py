@@ -310,9 +310,7 @@ SURVEY = {"samples": 9, "seed": 3}
         ("sizes.many", "special.bessel_y0", "x.numel() > 2**15", "exact + (x == x.min())", "row 0"),
     ],
 )  # fmt: skip
-def test_fault_under_condition_is_named(
-    run: Runner, check: str, operator: str, condition: str, result: str, cause: str
-) -> None:
+def test_fault_under_condition_is_named(run: Runner, check, operator, condition, result, cause):
     between = OFF.format(name=operator, condition=condition, result=result)
     status, text = run(f"cpu.{check}", between=between, limits=LIMITS.get(check, SURVEY))[f"cpu.{check}"]
     form = check.rpartition(".")[2].removeprefix("pairs_")

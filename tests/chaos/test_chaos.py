@@ -41,17 +41,13 @@ def _survives(runner: Runner, combination: Combination, capsys: pytest.CaptureFi
 
 
 @pytest.mark.parametrize("combination", BRIEF, ids=_named(BRIEF))
-def test_a_broken_run_leaves_the_old_or_the_new_state_and_the_next_converges(
-    runner: Runner, combination: Combination, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_broken_run_leaves_the_old_or_the_new_state_and_the_next_converges(runner, combination, capsys):
     _survives(runner, combination, capsys)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("combination", LONG, ids=_named(LONG))
-def test_sample_of_all_listed_combinations(
-    runner: Runner, combination: Combination, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_sample_of_all_listed_combinations(runner: Runner, combination: Combination, capsys):
     _survives(runner, combination, capsys)
 
 

@@ -190,9 +190,7 @@ def _more_of_llvm(patch: pytest.MonkeyPatch) -> None:
         (_more_of_the_extensions, {"torchvision", "torchaudio", "flash_attention"}),
     ],
 )
-def test_a_flag_more_of_a_role_is_another_identity(
-    change: t.Callable[[pytest.MonkeyPatch], None], units: set[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_flag_more_of_a_role_is_another_identity(change, units, monkeypatch: pytest.MonkeyPatch):
     stack = stack_of("torch-2.14.1", "build")
     before = json.loads(RECORDED.read_text())["torch-2.14.1 build"]["aarch64"]
     change(monkeypatch)

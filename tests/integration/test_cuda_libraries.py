@@ -93,9 +93,7 @@ def remains(host: Host) -> dict[str, bool]:
     }
 
 
-def test_check_on_a_fresh_host_names_the_source(
-    host: Host, before: tuple[list[str], list[str]], cusparselt: Role
-) -> None:
+def test_check_on_a_fresh_host_names_the_source(host: Host, before: tuple[list[str], list[str]], cusparselt: Role):
     play = cusparselt("--check", "--diff").succeeded()
     assert play.changed > 0
     assert "cuSPARSELt 0.8.1 from local_repo" in play.text
@@ -130,9 +128,7 @@ def test_archive_replaces_the_local_repo_completely(host: Host, cusparselt: Role
     assert remains(host) == {"package": False, "local_repo": False, "redist": True}
 
 
-def test_absent_removes_everything_and_is_idempotent(
-    host: Host, before: tuple[list[str], list[str]], cusparselt: Role
-) -> None:
+def test_absent_removes_everything_and_is_idempotent(host: Host, before: tuple[list[str], list[str]], cusparselt: Role):
     earlier = state(host)
     assert cusparselt("--check", "--diff", cusparselt_state="absent").succeeded().changed > 0
     assert state(host) == earlier
@@ -210,9 +206,7 @@ def version(host: Host, name: str) -> str:
     return host.execute(f"dpkg-query -W -f '${{Version}}' {name}")
 
 
-def test_the_vendors_source_is_recognised_by_its_url_and_no_second_one_is_added(
-    host: Host, converged: Play, vendor: str
-) -> None:
+def test_the_vendors_source_is_recognised_by_its_url_and_no_second_one_is_added(host: Host, converged: Play, vendor):
     assert host.execute(f"grep -rlF {vendor} /etc/apt") == VENDOR_SOURCE
     assert host.execute("ls /usr/share/keyrings | grep sparkforge || true") == ""
 

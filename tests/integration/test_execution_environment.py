@@ -59,9 +59,7 @@ def test_image_contains_ansible_and_the_collection_and_runs_unprivileged(built: 
     assert documented["sparkforge.dgx_spark.build_info"]["doc"]["description"]
 
 
-def test_a_host_is_provisioned_from_it_and_a_second_run_changes_nothing(
-    built: str, bench: Bench, tmp_path: Path
-) -> None:
+def test_a_host_is_provisioned_from_it_and_a_second_run_changes_nothing(built: str, bench: Bench, tmp_path: Path):
     host: Host = bench.fresh()
     facts = yaml.safe_load((host.inventory / "group_vars/lab/generated.yml").read_text())
     settings = Path(facts["lab_ssh_config"])

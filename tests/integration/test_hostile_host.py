@@ -178,9 +178,7 @@ def same(row: dict[str, Any], other: dict[str, Any]) -> bool:
     return {key: row[key] for key in row if key != "proof"} == {key: other[key] for key in other if key != "proof"}
 
 
-def test_no_fact_of_a_host_is_a_variable_of_the_play(
-    pair: Pair, alone: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_fact_of_a_host_is_a_variable_of_the_play(pair: Pair, alone, monkeypatch: pytest.MonkeyPatch):
     # ansible-core's default.
     monkeypatch.setenv("ANSIBLE_INJECT_FACT_VARS", "true")
     pair.attack(pair.lies())

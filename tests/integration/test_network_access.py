@@ -50,18 +50,14 @@ def apply(host: Host, *arguments: str, roles: t.Sequence[str] = ("network_access
     return host.roles(*roles, arguments=[*arguments, "-e", f"@{path}"])
 
 
-def test_check_mode_shows_the_changes_without_the_password(
-    host: Host, factory: list[str], proxy: Proxy, sampler: planted.Sampler
-) -> None:
+def test_check_mode_shows_the_changes_without_the_password(host: Host, factory, proxy: Proxy, sampler: planted.Sampler):
     play = apply(host, "--check", "--diff", "-vvv", sparkforge_proxies={"https": proxy.url}).succeeded()
     assert play.changed == 2  # the proxies' two files in one task, and the CA
     assert PASSWORD not in play.output
     assert host.contents() == factory
 
 
-def test_all_downloads_use_the_proxy_and_the_password_is_never_shown(
-    host: Host, factory: list[str], proxy: Proxy, sampler: planted.Sampler
-) -> None:
+def test_all_downloads_use_the_proxy_and_the_password_is_never_shown(host, factory, proxy, sampler):
     before = ownership.look(host)
     proxies = {"http": proxy.url, "https": proxy.url, "no_proxy": ["10.0.0.0/8", ".example.com", "direct.example"]}
     play = apply(host, "--diff", "-vvv", sparkforge_proxies=proxies).succeeded()

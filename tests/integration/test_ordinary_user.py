@@ -138,9 +138,7 @@ def test_readme_next_commands_work_from_a_clone(account: Account, set_up: str) -
     assert "Show all hosts" in tasks
 
 
-def test_benches_of_one_name_in_two_checkouts_and_two_accounts_are_up_at_once(
-    account: Account, set_up: str, tmp_path: Path
-) -> None:
+def test_benches_of_one_name_in_two_checkouts_and_two_accounts_are_up_at_once(account: Account, set_up, tmp_path: Path):
     second = account.home / "second"
     account.run(f"git clone -q . {second} && ln -s {shlex.quote(str(account.checkout))}/.venv {second}/.venv")
     # Make it newer than the clone's requirements.txt, so that it is not installed again.
@@ -172,9 +170,7 @@ def test_benches_of_one_name_in_two_checkouts_and_two_accounts_are_up_at_once(
 
 
 @pytest.mark.long
-def test_the_readmes_first_block_in_an_unpacked_release_with_nothing_cached_on_arm64(
-    account: Account, tmp_path: Path
-) -> None:
+def test_the_readmes_first_block_in_an_unpacked_release_with_nothing_cached_on_arm64(account: Account, tmp_path: Path):
     """It is emulated, with its own image, wheels and test tools; only the tests in tests/golden are run."""
     home = account.home / "another-home"
     home.mkdir()

@@ -424,9 +424,7 @@ def test_the_list_makes_the_architectures(configured: CMakeResult, bare: CMakeRe
         assert result["flags 12.0 12.1"] == f"{result['flags 12.0']};{result['flags 12.1']}"
 
 
-def test_unset_list_mistakes_12_1_for_fermi_without_the_fix(
-    configured: CMakeResult, bare: CMakeResult, version: str
-) -> None:
+def test_unset_list_mistakes_12_1_for_fermi_without_the_fix(configured: CMakeResult, bare: CMakeResult, version: str):
     if version == "2.9.1":
         assert "Autodetected CUDA architecture(s):  12.1(2.0)" in configured.output
         assert configured["flags unset"] == TRAP

@@ -152,9 +152,7 @@ subprocess.run(["chpasswd"], input=line + b"\\n", check=True)
 """
 
 
-def test_no_secret_is_left_or_shown_by_a_site_that_succeeds_nor_by_one_that_fails(
-    site: Site, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_secret_is_left_or_shown_by_a_site_that_succeeds_nor_by_one_that_fails(site: Site, capsys):
     with planted.sampled(site.secrets) as sampler:
         # This run may fail: a host in its factory state has no compiler that could report its version.
         site.run("check", "site", "--check")

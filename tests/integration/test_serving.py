@@ -227,9 +227,7 @@ def test_a_server_runs_as_its_own_account_and_a_second_run_changes_nothing(host:
 
 
 @pytest.mark.long
-def test_other_hosts_need_the_key_and_the_key_is_not_exposed(
-    host: Host, wheels: tuple[str, str], tmp_path: Path
-) -> None:
+def test_other_hosts_need_the_key_and_the_key_is_not_exposed(host: Host, wheels: tuple[str, str], tmp_path: Path):
     (tmp_path / "key").write_text(f"{KEY}\n")
     variables = {"serving_host": "0.0.0.0", "serving_api_key_file": str(tmp_path / "key")}
     played = serve(host, wheels[0], "-vvv", "--diff", **variables).succeeded()
@@ -299,9 +297,7 @@ def test_a_new_environment_is_switched_to_and_back_and_the_server_follows(host: 
 
 
 @pytest.mark.long
-def test_server_that_fails_to_start_is_left_off_with_the_reason_until_repaired(
-    host: Host, wheels: tuple[str, str]
-) -> None:
+def test_server_that_fails_to_start_is_left_off_with_the_reason_until_repaired(host: Host, wheels: tuple[str, str]):
     host.execute("mkdir -p /srv/models/broken")
     host.execute("""echo '{"cause": "no such layer"}' > /srv/models/broken/config.json""")
     broken = {"serving_model": "/srv/models/broken", "serving_start_attempts": 2}

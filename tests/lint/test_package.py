@@ -91,9 +91,7 @@ def sources(clone: Path, sdist: Path, wheel: Path) -> Iterator[dict[str, str]]:
 @pytest.mark.long
 @pytest.mark.parametrize("python", PYTHONS)
 @pytest.mark.parametrize("source", ["repository", "clone", "sdist", "wheel"])
-def test_uv_runs_the_command(
-    source: str, python: str, sources: dict[str, str], tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
-) -> None:
+def test_uv_runs_the_command(source, python, sources, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path):
     """Run the command line in docs/owner.md, also with another source in place of the clone."""
     (line,) = [line for line in readme_commands("docs/owner.md") if line.startswith("uvx")]
     arguments = shlex.split(line.replace("--from .", f"--from {sources[source]}"))

@@ -46,9 +46,7 @@ HALFWAY = {
 
 
 @pytest.mark.parametrize(("edits", "phrases"), HALFWAY.values(), ids=HALFWAY)
-def test_half_edited_inventory_is_one_message_before_any_call(
-    tmp_path: Path, edits: dict[str, str], phrases: list[str]
-) -> None:
+def test_half_edited_inventory_is_one_message_before_any_call(tmp_path: Path, edits, phrases):
     text = SHIPPED.read_text()
     for line, edited in edits.items():
         assert line in text

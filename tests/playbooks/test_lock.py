@@ -141,9 +141,7 @@ def test_the_variables_of_one_host_apply_without_reaching_it(site: Site) -> None
     assert site.lock.exists()
 
 
-def test_sites_ca_is_trusted_in_addition_to_the_systems_and_nothing_is_left(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sites_ca_is_trusted_in_addition_to_the_systems_and_nothing_is_left(tmp_path, monkeypatch):
     system = tmp_path / "system.pem"
     system.write_text("SYSTEM")
     own = tmp_path / "own.pem"

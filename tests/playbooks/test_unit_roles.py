@@ -124,9 +124,7 @@ def libraries_of_stack(facts: dict[str, t.Any]) -> list[str]:
     return [name for name in packages if re.match("libcudnn|libnccl", name)]
 
 
-def test_a_build_asks_for_cudnn_and_nccl_of_the_stacks_minor_first_and_wheels_for_any(
-    facts: dict[str, dict[str, t.Any]],
-) -> None:
+def test_a_build_asks_for_cudnn_and_nccl_of_the_stacks_minor_first_and_wheels_for_any(facts):
     assert libraries_of_stack(facts["recipe"]) == [
         *(f"libcudnn9-{part}cuda-13=9.13.*>=9.13|libcudnn9-{part}cuda-13=*>=9.13" for part in ("", "headers-", "dev-")),
         *(f"{name}=2.27.*+cuda13.*>=2.27.7|{name}=*+cuda13.*>=2.27.7" for name in ("libnccl2", "libnccl-dev")),

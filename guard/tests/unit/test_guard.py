@@ -636,9 +636,7 @@ def test_process_group_is_killed_without_its_protected_members():
     assert {member.pid for member in chosen.members} == {11, 12}
 
 
-def test_act_is_recorded_with_the_seconds_before_it(
-    machine: Machine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
+def test_act_is_recorded_with_the_seconds_before_it(machine: Machine, tmp_path: Path, capsys):
     guard = machine.guard()
     guard.step()
     grow(machine, guard, 901, "loa\x1b[31mder", 114)
@@ -674,9 +672,7 @@ def test_unknown_gpu_memory_is_the_unaccounted_memory(machine: Machine):
     assert shared == {900: 30 * GIB, 901: pytest.approx(10 * GIB, rel=1e-6)}
 
 
-def test_ring_keeps_the_last_figures_and_loses_only_a_torn_line(
-    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_ring_keeps_the_last_figures_and_loses_only_a_torn_line(machine: Machine, tmp_path, monkeypatch):
     path = tmp_path / "seen.ring"
     monkeypatch.setattr(power, "LINES", 4)
     now = time.monotonic()
@@ -692,9 +688,7 @@ def test_ring_keeps_the_last_figures_and_loses_only_a_torn_line(
     assert [row["devices"][0][0] for row in power.read(str(path))] == [2, 3, 5]
 
 
-def test_boot_after_a_power_off_reports_the_last_figures(
-    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_boot_after_a_power_off_reports_the_last_figures(machine: Machine, tmp_path, monkeypatch):
     state, boots = str(tmp_path), [f"{number}" * 36 for number in range(4)]
     assert power.note_start(state, boots[0]) == ""
 
@@ -860,9 +854,7 @@ def test_installed_files_of_the_guard(tmp_path: Path):
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("check_mode", [True, False])
-def test_wrong_settings_are_one_message_and_nothing_is_installed(
-    options, text, check_mode, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_wrong_settings_are_one_message_and_nothing_is_installed(options, text, check_mode, tmp_path, monkeypatch):
     monkeypatch.setattr(install.detached, "systemd_runs", lambda: True)
     monkeypatch.setattr(install.systemd_units, "is_active", lambda _unit: False)
     device = tmp_path / "nvml.json"

@@ -52,9 +52,7 @@ KINDS = pytest.mark.parametrize(
 
 
 @KINDS
-def test_installation_refuses_a_directory_of_others(
-    kind: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_installation_refuses_a_directory_of_others(kind, text, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(install.systemd_units, "is_active", lambda _unit: False)
     path = others_directory(tmp_path, kind)
     options = {**settings.DEFAULTS, **settings.INSTALLED, "state": "present", "root": str(tmp_path / "root")}
@@ -66,9 +64,7 @@ def test_installation_refuses_a_directory_of_others(
 
 
 @KINDS
-def test_running_guard_writes_nothing_into_a_directory_of_others(
-    kind: str, text: str, machine: Machine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
+def test_running_guard_writes_nothing_into_a_directory_of_others(kind, text, machine: Machine, tmp_path: Path, capsys):
     path = others_directory(tmp_path, kind)
     written = journal.Journal({"state_directory": str(tmp_path), "textfile": str(path)}, None, machine.host)
     for _ in range(2):

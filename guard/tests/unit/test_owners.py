@@ -33,9 +33,7 @@ def chosen(*processes: host.Process, lost: float = 0, rules: policy.Rules | None
     ("/", {}, "env"), ("/", {"st_uid": 1000}, ""), ("/", {"st_mode": 0o100775}, ""), ("/", {"st_mode": 0o100757}, ""),
     ("copy", {}, ""),
 ])  # fmt: skip
-def test_file_of_the_display_is_writable_only_by_root(
-    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, root: str, changed: dict[str, int], expected: str
-):
+def test_file_of_the_display_is_writable_only_by_root(machine: Machine, tmp_path, monkeypatch, root, changed, expected):
     monkeypatch.setattr(host, "_mount", lambda _path: 1)
     (tmp_path / "copy/usr/bin").mkdir(parents=True)
     (tmp_path / "copy/usr/bin/env").write_bytes(b"")
@@ -340,9 +338,7 @@ def test_exit_that_leaves_a_file_in_memory_kills_no_second_process(machine: Mach
 
 
 @pytest.mark.parametrize("pause", [0.1, 40.0])
-def test_unheld_shared_memory_kills_no_process_and_is_reported_once(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch, pause: float
-):
+def test_unheld_shared_memory_kills_no_process_and_is_reported_once(machine: Machine, monkeypatch, pause):
     clock = watch.time.monotonic()
     monkeypatch.setattr(watch.time, "monotonic", lambda: clock)
     machine.start(900, "vllm", 0.1, 50, uid=VICTIM)

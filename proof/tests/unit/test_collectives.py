@@ -39,9 +39,7 @@ def test_rank_with_running_thread_exits(tmp_path: Path, monkeypatch: pytest.Monk
         ("meet(context); raise OSError('gloo/pair.cc')", collectives.Failed("It is off.", ""), "^It is off"),
     ],
 )  # fmt: skip
-def test_error_that_explains_the_others_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, error: Exception, message: str
-):
+def test_error_that_explains_the_others_is_named(tmp_path, monkeypatch, body, error: Exception, message):
     """A rank ends before it meets rank 0, or while it exchanges data, or it hangs, or waits for rank 0."""
     name, exchanging = f"rank_{abs(hash(body + message))}", tmp_path / "rank 0 exchanges"
     (tmp_path / f"{name}.py").write_text(

@@ -169,9 +169,7 @@ def test_nondeterministic_server_is_named(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize(("form", "factor"), [("bf16", 2), ("fp8", 4), ("nvfp4", 7)])
-def test_reference_too_large_for_memory(
-    form: str, factor: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_reference_too_large_for_memory(form: str, factor: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "model.safetensors").touch()
     folder = reference.Folder(str(tmp_path), "", form, form != "bf16", 0, 0)
     reference._check_memory(folder, "cpu")
@@ -195,9 +193,7 @@ def test_batches_of_texts_are_bounded() -> None:
     ("tokens", "highest", "vocabulary", "refused"),
     [(1000, 999, 1000, False), (1300, 1299, 1000, True), (1200, 1199, 1000, False), (1300, 999, 1000, False)],
 )
-def test_tokenizer_of_another_model_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tokens: int, highest: int, vocabulary: int, refused: bool
-) -> None:
+def test_tokenizer_of_another_model_is_refused(tmp_path, monkeypatch, tokens, highest, vocabulary, refused):
     class Vocabulary:
         def __len__(self) -> int:
             return tokens

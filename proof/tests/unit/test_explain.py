@@ -134,9 +134,7 @@ def test_secrets_hosts_and_addresses_are_hidden(log: pathlib.Path, capsys: Captu
         ("fatal: [spark-a]: Could not resolve host: mirror.example.com\n", "cannot be resolved here: host-1."),
     ],
 )
-def test_only_texts_from_log_are_hidden(
-    text: str, cause: str, log: pathlib.Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_texts_from_log_are_hidden(text, cause, log: pathlib.Path, capsys: Capture, monkeypatch):
     # The host's name also occurs as a word in a rule.
     monkeypatch.setattr("socket.gethostname", lambda: "headers")
     (row,) = answer(log, capsys, text)[1]["answers"]

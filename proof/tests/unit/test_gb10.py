@@ -276,9 +276,7 @@ def test_wrong_number_only_on_cpu(monkeypatch: pytest.MonkeyPatch, capsys: pytes
     assert capsys.readouterr().out.splitlines()[-1].startswith(f"fail; {remark} (profile gb10, 93 s): ")
 
 
-def test_unjudged_number_in_page_output_and_report(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_unjudged_number_in_page_output_and_report(monkeypatch: pytest.MonkeyPatch, capsys, tmp_path: Path):
     report = complete(proven(wrong(catalogue.CHECKS["algebra.dense"], ratio=1.7)))
     page, file = tmp_path / "page.html", tmp_path / "report.json"
     assert print_checks(monkeypatch, report, "--html", str(page), "--json", str(file)) == 0

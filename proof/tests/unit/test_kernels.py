@@ -54,9 +54,7 @@ def test_attention_case_is_in_the_class_of_its_row():
         ("causal", False, 65, "2.11.0", ""), ("causal", True, 66, "2.11.0", ""), ("causal", True, 65, "2.14.1", ""),
     ],
 )  # fmt: skip
-def test_attention_defect_is_known_of_masked_expanded_keys(
-    monkeypatch: pytest.MonkeyPatch, mask: str, expanded: bool, queries: int, release: str, defect: str
-):
+def test_attention_defect_is_known_of_masked_expanded_keys(monkeypatch, mask, expanded, queries, release, defect):
     monkeypatch.setattr(attention, "torch", types.SimpleNamespace(__version__=release))
     case = attention_grid.Case("float32", mask, (1, 3, 1, queries, 513, 56), is_expanded=expanded)
     assert attention._known_defect(Context("cuda"), "efficient", case) == defect
@@ -72,9 +70,7 @@ def test_attention_defect_is_known_of_masked_expanded_keys(
         ("float16", 1, "2.10.0", ""),
     ],
 )
-def test_attention_defect_is_known_of_heads_of_one_number_on_a_cpu(
-    monkeypatch: pytest.MonkeyPatch, form: str, size: int, release: str, defect: str
-):
+def test_attention_defect_is_known_of_heads_of_one_number_on_a_cpu(monkeypatch, form, size, release, defect):
     monkeypatch.setattr(attention, "torch", types.SimpleNamespace(__version__=release))
     case = attention_grid.Case(form, "none", (1, 2, 2, 16, 415, size))
     assert attention._known_defect(Context("cpu"), "flash", case) == defect

@@ -213,9 +213,7 @@ def test_libraries_opened_by_torch_and_cudnn(tmp_path: Path) -> None:
         ({}, "searched"),
     ],
 )
-def test_search_order_of_loader(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, str], expected: str
-) -> None:
+def test_search_order_of_loader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, str], expected):
     for name in ("own", "other", "searched"):
         write_elf(tmp_path / name / "libx.so.1", soname="libx.so.1")
     opener = origins.library(str(write_elf(tmp_path / "opener.so", **options)))

@@ -145,9 +145,7 @@ def test_report_of_earlier_version_is_compared(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("kernel", "value"), [("6.17.0", 0), ("7.0.0", 1)])
-def test_metric_of_changed_host_needs_timer(
-    host: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kernel: str, value: int
-) -> None:
+def test_metric_of_changed_host_needs_timer(host, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kernel, value):
     monkeypatch.setattr(publish.changed, "observe", lambda: {"driver": "580.159.04", "kernel": kernel})
     metrics = Path(host["root"], "collector/sparkforge.prom")
     run(host)

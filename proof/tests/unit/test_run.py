@@ -120,9 +120,7 @@ def test_interpreter_that_does_not_start(tmp_path: Path) -> None:
         ("cpu.survey.", "unproven"), ("cpu.matmul.", "unproven"),
     ],
 )  # fmt: skip
-def test_complete_run_needs_numbers_of_each_family(
-    monkeypatch: pytest.MonkeyPatch, skipped: str, expected: str
-) -> None:
+def test_complete_run_needs_numbers_of_each_family(monkeypatch: pytest.MonkeyPatch, skipped: str, expected: str):
     reason = "There is no numpy. Run python -m pip install numpy."
 
     def run_lanes(_lanes: lane.Lanes, groups: list[list[str]], _gate: Any = None) -> list[Result]:
@@ -557,9 +555,7 @@ def test_other_interpreter_gets_profile_of_device(tmp_path: Path, monkeypatch: p
     assert settings["reference"] == {"paths": ["/e/torch/lib"], **environment}
 
 
-def test_checks_skipped_for_the_same_reason_are_one_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_checks_skipped_for_the_same_reason_are_one_line(monkeypatch: pytest.MonkeyPatch, capsys):
     checks = [Result(f"matmul.{number}", "skip", cause="There is no GPU.", family="matmul") for number in range(113)]
     checks += [Result("triton.add", "skip", cause="There is no Triton.", family="triton")]
     report = {

@@ -131,9 +131,7 @@ def start(tmp_path: pathlib.Path) -> Iterator[Callable[[str], tuple[int, int]]]:
         process.communicate()
 
 
-def test_processes_of_proofs(
-    path: pathlib.Path, start: Callable[[str], tuple[int, int]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_processes_of_proofs(path: pathlib.Path, start, monkeypatch: pytest.MonkeyPatch):
     # The name of a directory consists of the PID and the start of the proof, and a random number for each of its runs.
     lane, rank = start("sparkforge-proof-12-0000abcd11111111")
     late, _rank = start("sparkforge-proof-12-0000abcd22222222")

@@ -63,9 +63,7 @@ def test_left_out_cpu_attention_only_transposed() -> None:
         ({"prod, NaN": [Misfits(1, 4), 0.0], "sort": [Misfits(1, 8), 0.0]}, 0.0, 1, 4, False),
     ],
 )
-def test_failure_has_ratio_misfits_and_exactness(
-    units: dict[str, list[float]], ratio: float, mismatched: int, compared: int, elementary: bool
-) -> None:
+def test_failure_has_ratio_misfits_and_exactness(units, ratio, mismatched, compared, elementary):
     context, outcome = check.Context("cuda", limits=dict(settings.LIMITS)), survey_operator.Survey(units=units)
     outcome.functions = {"sinh"}
     with pytest.raises(check.Failed) as failed:
@@ -132,9 +130,7 @@ def test_known_defect_depends_on_device_and_call(name: str, device: str, known: 
 
 
 @pytest.mark.parametrize(("capability", "known"), [((9, 0), True), ((10, 3), True), ((12, 1), False)])
-def test_known_defect_depends_on_the_architecture(
-    monkeypatch: pytest.MonkeyPatch, capability: tuple[int, int], known: bool
-) -> None:
+def test_known_defect_depends_on_the_architecture(monkeypatch: pytest.MonkeyPatch, capability: tuple[int, int], known):
     """Machine code of ptxas 12.9 to 13.3 for 9.0 and 10.x lacks a minus sign, that for 12.x does not."""
     cuda = types.SimpleNamespace(is_available=lambda: True, get_device_capability=lambda: capability)
     monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(cuda=cuda))
@@ -178,9 +174,7 @@ def test_calls_with_the_same_defect_are_listed_together() -> None:
         ("addmv, strided, drawn", "2.10.0", False),
     ],
 )
-def test_mended_defect_is_known_of_older_releases(
-    monkeypatch: pytest.MonkeyPatch, name: str, release: str, known: bool
-) -> None:
+def test_mended_defect_is_known_of_older_releases(monkeypatch: pytest.MonkeyPatch, name, release, known):
     monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(__version__=release))
     call = name.removesuffix(", backward")
     outcome = survey_operator.Survey(units={"erf": [16.0, 0.0], call: [640.0, 0.0] if call == name else [0.0, 640.0]})
@@ -203,9 +197,7 @@ def test_defect_of_a_machine_is_known_of_its_cpu(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("extension", ["amx_bf16", "avx512_bf16"])
-def test_defect_of_matrix_extensions_is_known_of_cpus_that_have_them(
-    monkeypatch: pytest.MonkeyPatch, extension: str
-) -> None:
+def test_defect_of_matrix_extensions_is_known_of_cpus_that_have_them(monkeypatch: pytest.MonkeyPatch, extension: str):
     monkeypatch.setattr(bounds, "extensions", lambda: frozenset([extension]))
     call = "bfloat16: nn.functional.conv3d, permuted, drawn, after another"
     assert bool(bounds.known_defect(call, "cpu")) is (extension == "amx_bf16")

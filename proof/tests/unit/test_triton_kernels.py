@@ -66,9 +66,7 @@ def test_target_of_kernel_from_ptx():
         ((12, 1), (3, 6, 0), "float16", 32, False),
     ],
 )
-def test_known_defect_of_triton(
-    capability: tuple[int, int], release: tuple[int, ...], form: str, values: int, known: bool
-):
+def test_known_defect_of_triton(capability: tuple[int, int], release: tuple[int, ...], form, values, known):
     options = {"form": form, "ROWS": 64, "VALUES": values}
     assert triton_kernels.is_known_to_fail(options, capability, release) is known
 

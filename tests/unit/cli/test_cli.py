@@ -58,9 +58,7 @@ def variables(line: str) -> dict[str, Any]:
         (["build", "--", "-e", "a b"], "sparkforge.dgx_spark.build -e 'a b'"),
     ],
 )
-def test_a_command_runs_ansible_playbook(
-    arguments: list[str], expected: str, inventory: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_command_runs_ansible_playbook(arguments, expected, inventory: Path, capsys):
     cut = arguments.index("--") if "--" in arguments else len(arguments)
     command = [*arguments[:cut], "-i", str(inventory), *arguments[cut:]]
     assert dry(capsys, *command) == f"ansible-playbook -i {inventory} {expected} --ask-pass --ask-become-pass"
@@ -69,16 +67,12 @@ def test_a_command_runs_ansible_playbook(
 
 
 @pytest.mark.parametrize("extra", [[], ["--check"]])
-def test_dry_run_recommends_check_unless_it_is_there(
-    extra: list[str], inventory: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_dry_run_recommends_check_unless_it_is_there(extra, inventory: Path, capsys):
     assert cli.main(["build", "-i", str(inventory), "--dry-run", *extra]) == Exit.DONE
     assert ("what would change" in capsys.readouterr().out) == (extra == [])
 
 
-def test_inspect_needs_no_inventory_and_no_password(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_inspect_needs_no_inventory_and_no_password(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys):
     monkeypatch.setenv("SPARKFORGE_INVENTORY", str(tmp_path / "none.yml"))
     line = dry(capsys, "inspect", "xformers==0.1 ; id")
     assert line.startswith("ansible-playbook -i localhost, sparkforge.dgx_spark.inspect -c local -e ")
@@ -117,9 +111,7 @@ def test_record_without_a_file_of_the_collection_is_refused(tmp_path: Path, monk
         record.build(tmp_path / record.NAME)
 
 
-def test_record_without_an_inventory_records_this_machine(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_record_without_an_inventory_records_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
     monkeypatch.setenv("SPARKFORGE_INVENTORY", str(tmp_path / "none.yml"))
     monkeypatch.setattr(sys, "path", [*sys.path])
     assert cli.main(["record", "--dry-run"]) == Exit.DONE
@@ -166,9 +158,7 @@ HOSTILE = "a/b{{ lookup('pipe','touch pwned') }}"
         ),
     ],
 )  # fmt: skip
-def test_arguments_of_model_and_serve_are_no_templates(
-    arguments: list[str], expected: dict[str, Any], inventory: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_arguments_of_model_and_serve_are_no_templates(arguments, expected, inventory: Path, capsys):
     line = dry(capsys, *arguments, "-i", str(inventory), "--no-password", "--", "-l", "spark-1")
     assert line.endswith(" -l spark-1")
     assert variables(line) == expected
@@ -188,9 +178,7 @@ def test_the_playbook_of_every_command_exists() -> None:
 
 
 @pytest.mark.parametrize("name", cli.COMMANDS)
-def test_help_of_a_command_has_an_example_that_parses_and_its_exit_codes(
-    name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_help_of_a_command_has_an_example_that_parses_and_its_exit_codes(name: str, capsys: pytest.CaptureFixture[str]):
     with pytest.raises(SystemExit) as ended:
         cli.main([name, "--help"])
     text = capsys.readouterr().out
@@ -221,9 +209,7 @@ def test_version_is_that_of_the_collection(capsys: pytest.CaptureFixture[str]) -
     ],
     ids=" ".join,
 )  # fmt: skip
-def test_dry_run_needs_no_spark_runs_nothing_and_writes_nothing(
-    arguments: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_dry_run_needs_no_spark_runs_nothing_and_writes_nothing(arguments, monkeypatch, tmp_path, capsys):
     def refuse(*_: Any, **__: Any) -> None:
         raise AssertionError("something was run")
 
@@ -256,9 +242,7 @@ OTHERS = [
      (play.CANCELLED, [], INTERRUPTED), (4, [DENIED], Exit.REFUSED), (2, [DENIED, NO_SUDO], Exit.REFUSED),
      (0, [NO_SUDO], Exit.REFUSED), (4, OTHERS[:1], Exit.NO_SSH), (2, [*OTHERS, DENIED], Exit.FAILED)],
 )  # fmt: skip
-def test_the_exit_status_follows_from_the_plays_outcome(
-    code: int, failures: list[Any], expected: int, inventory: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_exit_status_follows_from_the_plays_outcome(code, failures, expected, inventory, monkeypatch):
     def run_command(*_: Any, event_handler: Any, **__: Any) -> tuple[str, str, int]:
         for number, (event, result) in enumerate(failures):
             event_handler({"event": f"runner_on_{event}", "event_data": {"host": str(number), "res": result}})
@@ -428,9 +412,7 @@ def test_wheels_and_source_are_the_default_stack_of_the_collection() -> None:
         ),
     ],
 )
-def test_newer_wheels_are_offered_if_the_collection_has_them(
-    name: str, wheel: dict[str, object], offer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_newer_wheels_are_offered_if_the_collection_has_them(name, wheel, offer, tmp_path, monkeypatch):
     role = tmp_path / "ansible_collections/sparkforge/dgx_spark/roles/stack"
     for path, content in {
         "defaults/main.yml": {"stack_default": "torch-2.9.1"},

@@ -69,9 +69,7 @@ def test_the_first_address_that_answers_is_kept_with_its_key(monkeypatch: pytest
     assert (silent.addresses, silent.key, silent.is_reachable) == (["a4"], "", False)
 
 
-def test_two_machines_of_one_name_are_refused_with_both_addresses(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_two_machines_of_one_name_are_refused_with_both_addresses(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     keys(monkeypatch, tmp_path, a1=KEY, a2=OTHER)
     with pytest.raises(Refusal) as refused:
         find.reach([spark("spark-1", "a1", "a2")], tmp_path / "known_hosts")
@@ -130,9 +128,7 @@ def reach(name: str = "spark-1", *addresses: str, known: Path, port: int = 22) -
 @pytest.mark.parametrize("name", ["spark-1", "spark-1.local", "a1"])
 @pytest.mark.parametrize("hashed", [False, True])
 @pytest.mark.parametrize("offered", [OTHER, ECDSA, f"{OTHER}\n{ECDSA}"])
-def test_a_host_without_its_known_key_is_refused(
-    name: str, hashed: bool, offered: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_host_without_its_known_key_is_refused(name, hashed, offered, monkeypatch, tmp_path):
     known = tmp_path / "known_hosts"
     known.write_text(f"# a comment\n{name} {KEY}\n")
     if hashed:
@@ -149,9 +145,7 @@ def test_a_host_without_its_known_key_is_refused(
 @pytest.mark.parametrize("pattern", ["spark-1", "*", "spark-9,a1", "hashed"])
 @pytest.mark.parametrize("personal", [False, True])
 @pytest.mark.parametrize("offered", [KEY, f"{KEY}\n{OTHER}"])
-def test_a_host_with_a_revoked_key_is_refused(
-    pattern: str, personal: bool, offered: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_host_with_a_revoked_key_is_refused(pattern, personal, offered, monkeypatch, tmp_path):
     own_keys = tmp_path / "known_hosts"
     path = tmp_path / ".ssh" / "known_hosts" if personal else own_keys
     path.parent.mkdir(exist_ok=True)

@@ -53,9 +53,7 @@ def dry_run(command: list[str], text: str, folder: Path, capsys: pytest.CaptureF
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_arguments_of_a_command_are_no_templates(
-    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_arguments_of_a_command_are_no_templates(command, tmp_path: Path, capsys):
     text = "".join(TEMPLATES)
     code, out, _err = dry_run(command, text, tmp_path, capsys)
     assert code == Exit.DONE
@@ -67,9 +65,7 @@ def test_arguments_of_a_command_are_no_templates(
 
 
 @pytest.mark.parametrize(("number", "command"), enumerate(COMMANDS))
-def test_arguments_with_control_characters_are_refused(
-    number: int, command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_arguments_with_control_characters_are_refused(number, command, tmp_path: Path, capsys):
     code, out, err = dry_run(command, CONTROL[number % len(CONTROL)], tmp_path, capsys)
     assert (code, out) == (Exit.USAGE, "")
     assert "control character" in err
@@ -149,9 +145,7 @@ def test_ansibles_own_colours_are_kept() -> None:
 
 
 @pytest.mark.parametrize("text", CONTROL)
-def test_text_of_network_and_files_contains_no_terminal_sequences(
-    text: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_text_of_network_and_files_contains_no_terminal_sequences(text, monkeypatch: pytest.MonkeyPatch, capsys):
     console = terminal.Console(file=io.StringIO(), width=200)
     spark = Spark("spark-1", ["192.0.2.1"], f"source {text}", key=KEY, user=text)
     answers = iter(["7" + text, "1", ""])

@@ -75,9 +75,7 @@ def open_umask() -> Iterator[None]:
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )
-def test_a_refusal_has_cause_and_remedy_and_writes_nothing(
-    arguments: list[str], status: Exit, cause: str, home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_refusal_has_cause_and_remedy_and_writes_nothing(arguments, status: Exit, cause, home: Path, capsys):
     (home.parent / "sparks.yml").write_text("all: {children: {sparks: {hosts: {spark-1: {}}}}}\n")
     (home.parent / "list.yml").write_text("[1]\n")
     (home.parent / "broken.yml").write_text("a: [\n")
@@ -90,9 +88,7 @@ def test_a_refusal_has_cause_and_remedy_and_writes_nothing(
     assert list(home.iterdir()) == []
 
 
-def test_cause_and_remedy_of_several_lines_are_printed_in_one_line_each(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_cause_and_remedy_of_several_lines_are_printed_in_one_line_each(monkeypatch: pytest.MonkeyPatch, capsys):
     def refuse(*_: Any) -> int:
         raise Refusal(Exit.REFUSED, "ada could not log in.\n  spark-1: denied\n\x1b[2J", "Look\n there.")
 
@@ -121,9 +117,7 @@ def test_every_exit_code_is_in_the_table_and_the_help() -> None:
 @pytest.mark.parametrize(
     "arguments", [["-v"], ["nothing"], ["inspect"], ["setup", "--method", "x"], ["status", "--check"]]
 )
-def test_a_missing_command_or_unknown_option_is_refused(
-    arguments: list[str], home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_missing_command_or_unknown_option_is_refused(arguments, home: Path, capsys):
     with pytest.raises(SystemExit) as ended:
         cli.main(arguments)
     assert ended.value.code == 2 and "usage: sparkforge" in capsys.readouterr().err

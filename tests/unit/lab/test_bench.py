@@ -96,9 +96,7 @@ def test_benches_that_start_at_once_install_podman_once(tmp_path: Path) -> None:
     assert (tmp_path / "called").read_text().split() == ["update", "install"]
 
 
-def test_emulator_remains_registered_while_another_users_bench_needs_it(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_emulator_remains_registered_while_another_users_bench_needs_it(monkeypatch, tmp_path):
     kernel = tmp_path / "binfmt_misc"
     kernel.mkdir()
     entry = kernel / emulator.ENTRY

@@ -36,9 +36,7 @@ def report(verdict: str, *passed: bool) -> dict[str, Any]:
         (report("fail", True), "its proof failed"),
     ],
 )
-def test_the_demo_names_the_result_and_the_page(
-    reports: Path, capsys: pytest.CaptureFixture[str], proof: dict[str, Any], text: str
-) -> None:
+def test_the_demo_names_the_result_and_the_page(reports: Path, capsys, proof, text):
     (reports / "spark01.json").write_text(json.dumps(proof))
     assert demo.main() == 0
     output = capsys.readouterr().out

@@ -43,9 +43,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     return Built(folder / "native", folder / "cache", summary)
 
 
-def test_stages_of_another_checkouts_tree_are_reused_and_old_unused_trees_removed(
-    built: Built, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_stages_of_another_checkouts_tree_are_reused_and_old_unused_trees_removed(built: Built, tmp_path: Path, capsys):
     other = tmp_path / "native-other"
     shutil.copytree(built.tree, other)
     specs = mirror.load_inputs()["archives"]
@@ -69,9 +67,7 @@ def test_stages_of_another_checkouts_tree_are_reused_and_old_unused_trees_remove
     ]  # fmt: skip
 
 
-def test_a_failed_build_leaves_the_tree_unchanged_and_the_next_continues(
-    built: Built, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_failed_build_leaves_the_tree_unchanged_and_the_next_continues(built: Built, tmp_path, monkeypatch, capsys):
     tree = tmp_path / "native"
     shutil.copytree(built.tree, tree)
     before = sorted(str(path) for path in tree.rglob("*"))

@@ -33,9 +33,7 @@ def test_each_page_is_listed_once_on_the_first_page() -> None:
     assert [name for name in names if lines.count(name.removesuffix(".md")) != 1] == []
 
 
-def test_linked_files_are_copied_and_directories_link_to_the_published_repository(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_linked_files_are_copied_and_directories_link_to_the_published_repository(tmp_path, monkeypatch):
     text = site.page("docs/tutorial.md", tmp_path)
     assert "](reference.md#licences)" in text and (tmp_path / "docs/report.schema.json").is_file()
 

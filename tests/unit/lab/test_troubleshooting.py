@@ -14,9 +14,7 @@ def test_the_committed_page_is_current(monkeypatch: pytest.MonkeyPatch) -> None:
     assert troubleshooting.main() == 0, "run python -m lab.troubleshooting"
 
 
-def test_an_outdated_page_is_detected_and_rewritten(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_outdated_page_is_detected_and_rewritten(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path, capsys):
     page = tmp_path / "docs" / "troubleshooting.md"
     page.parent.mkdir()
     monkeypatch.setattr(troubleshooting, "PAGE", page)

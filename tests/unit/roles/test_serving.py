@@ -123,9 +123,7 @@ def test_sglang_gets_the_key_but_does_not_log_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("variables", [{}, {"CREDENTIALS_DIRECTORY": "/nonexistent"}])
 @pytest.mark.parametrize("engine", ["vllm", "sglang"])
-def test_a_server_with_a_configured_key_does_not_start_without_it(
-    tmp_path: Path, engine: str, variables: dict[str, str]
-) -> None:
+def test_a_server_with_a_configured_key_does_not_start_without_it(tmp_path: Path, engine, variables: dict[str, str]):
     received, output = run(tmp_path, engine, "0.7", "key", "serve", **variables)
     assert received == {}
     assert "passed no credential" in output
@@ -147,9 +145,7 @@ def test_a_server_with_a_configured_key_does_not_start_without_it(
         ({"type": "websocket", "path": "/x", "headers": [(b"authorization", f"Bearer {KEY}".encode())]}, None),
     ],
 )
-def test_requests_without_the_key_are_refused_except_health(
-    scope: dict[str, t.Any], status: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_requests_without_the_key_are_refused_except_health(scope, status: int | None, tmp_path, monkeypatch):
     (tmp_path / "api_key").write_text(f"{KEY}\n")
     monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path))
     reached: list[t.Any] = []
@@ -167,9 +163,7 @@ def test_requests_without_the_key_are_refused_except_health(
 
 
 @pytest.mark.parametrize("given_up", [True, False], ids=["given up", "stopped by hand"])
-def test_reason_for_a_stopped_server_has_no_control_characters(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given_up: bool
-) -> None:
+def test_reason_for_a_stopped_server_has_no_control_characters(tmp_path, monkeypatch, given_up):
     changed = f"StateChangeTimestampMonotonic={11_000_000 if given_up else 1_100_000}"
     program = '#!/bin/sh\necho "$0 $*" >> "$(dirname "$0")/called"\ncase "$*" in'
     values = f"Result=oom-kill ExecMainStatus=9 NRestarts=4 ExecMainExitTimestampMonotonic=1000000 {changed}"

@@ -63,9 +63,7 @@ def test_answers_contain_no_terminal_sequences(monkeypatch: pytest.MonkeyPatch) 
     assert result["number"] == 1.5
 
 
-def test_a_program_without_a_file_fails_the_task_with_cause_and_remedy(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_program_without_a_file_fails_the_task_with_cause_and_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     incomplete = programs.Program("proof", lambda: {"x": (tmp_path / "x").read_text()})
     monkeypatch.setattr(programs, "PROOF", incomplete)
     failed = construct(cuda_proof.ActionModule, {}).run_program({}, {})
@@ -95,9 +93,7 @@ def observation(request: pytest.FixtureRequest) -> dict[str, t.Any]:
     return t.cast("dict[str, t.Any]", recorded)
 
 
-def test_observations_of_recorded_hosts_are_accepted_unchanged(
-    observation: dict[str, t.Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_observations_of_recorded_hosts_are_accepted_unchanged(observation, monkeypatch: pytest.MonkeyPatch):
     answer = {"changed": False, "spark_info": observation, "ansible_facts": {"spark_info": "another", "x": 1}}
     result = filtered_answer(spark_info.ActionModule, answer, monkeypatch)
     assert result["spark_info"] == observation
@@ -129,9 +125,7 @@ def test_observations_of_recorded_hosts_are_accepted_unchanged(
         {"loader": None},
     ],
 )  # fmt: skip
-def test_an_invalid_observation_is_refused_with_its_key(
-    change: dict[str, t.Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_invalid_observation_is_refused_with_its_key(change: dict[str, t.Any], monkeypatch: pytest.MonkeyPatch):
     sound = json.loads((ROOT / "tests/unit/data/hosts/dgx-spark.json").read_text())
     answer = {"changed": False, "spark_info": {**sound, **change}, "ansible_facts": {"spark_info": sound}}
     result = filtered_answer(spark_info.ActionModule, answer, monkeypatch)

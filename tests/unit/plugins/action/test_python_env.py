@@ -92,9 +92,7 @@ def test_only_the_missing_wheels_are_sent_and_made_readable(tmp_path: pathlib.Pa
     assert action.calls[1]["transferred"] == {digest: remote}
 
 
-def test_an_unfinished_download_continues_and_its_progress_is_shown(
-    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unfinished_download_continues_and_its_progress_is_shown(tmp_path: pathlib.Path, monkeypatch):
     lines: list[str] = []
     monkeypatch.setattr(python_env.display, "display", lines.append)
     small, large = {"file": "small.whl", "size": 2_500_000}, {"file": "large.whl", "size": 600_000_000}

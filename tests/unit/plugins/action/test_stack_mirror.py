@@ -41,9 +41,7 @@ def test_bad_input_is_one_message_of_stack_mirror(tmp_path: Path, arguments: dic
 
 
 @pytest.mark.parametrize("check_mode", [False, True])
-def test_a_mirror_with_a_file_that_was_changed_is_refused_before_anything_is_fetched(
-    tmp_path: Path, check_mode: bool
-) -> None:
+def test_a_mirror_with_a_file_that_was_changed_is_refused_before_anything_is_fetched(tmp_path: Path, check_mode: bool):
     mirror = Directory(str(tmp_path / "mirror"), check=False, say=lambda _line: None)
     (tmp_path / "file").write_text("right")
     mirror.fetch("apt/file", (tmp_path / "file").as_uri())

@@ -122,9 +122,7 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> list[signature.Signer]:
     return signers
 
 
-def test_a_manifest_signed_by_a_pinned_key_is_accepted_from_every_source(
-    site: Site, keys: list[signature.Signer]
-) -> None:
+def test_a_manifest_signed_by_a_pinned_key_is_accepted_from_every_source(site: Site, keys: list[signature.Signer]):
     site.publish(keys[0].sign(site.manifest))
     pins = [f"{key.public_key} of a builder" for key in reversed(keys)]
     assert site.find(signers=pins)["where"] == "builder"
@@ -132,9 +130,7 @@ def test_a_manifest_signed_by_a_pinned_key_is_accepted_from_every_source(
 
 
 @pytest.mark.parametrize("forged", ["unsigned", "another key", "another purpose", "another manifest", "no signature"])
-def test_a_manifest_not_signed_by_a_pinned_key_is_refused(
-    site: Site, keys: list[signature.Signer], forged: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_manifest_not_signed_by_a_pinned_key_is_refused(site: Site, keys, forged, monkeypatch: pytest.MonkeyPatch):
     """The seal is valid, because an attacker who changes a manifest can also seal it."""
     pinned, other = keys
     manifest = site.manifest
@@ -167,9 +163,7 @@ def manifest_of(site: Site, at: str, **changed: t.Any) -> Manifest:
 
 @pytest.mark.parametrize("check_mode", [False, True])
 @pytest.mark.parametrize("source", ["builder", "url"])
-def test_an_older_signed_manifest_is_refused_unless_allowed(
-    site: Site, keys: list[signature.Signer], source: str, check_mode: bool
-) -> None:
+def test_an_older_signed_manifest_is_refused_unless_allowed(site: Site, keys, source, check_mode):
     server = Server()
     options: dict[str, t.Any] = {"signers": [keys[0].public_key], "places": [source]}
     options |= {"url": server.url} if source == "url" else {}

@@ -44,9 +44,7 @@ def run(**arguments: t.Any) -> dict[str, t.Any]:
         (elf_writer.elf_bytes(needed=["libc.so.6"], padding=500)[:300], "damaged ELF file"),
     ],
 )
-def test_bad_input_is_one_message_and_leaves_the_file_unchanged(
-    tmp_path: pathlib.Path, content: bytes | None, message: str
-) -> None:
+def test_bad_input_is_one_message_and_leaves_the_file_unchanged(tmp_path: pathlib.Path, content: bytes | None, message):
     path = tmp_path / "x.so"
     if content is not None:
         path.write_bytes(content)

@@ -568,9 +568,7 @@ def failing_installations() -> list[t.Any]:
 
 
 @pytest.mark.parametrize(("prepare", "cause"), failing_installations())
-def test_a_failed_installation_leaves_the_current_environment_as_it_was(
-    host: Host, prepare: t.Callable[[Host], dict[str, t.Any]], cause: str
-) -> None:
+def test_a_failed_installation_leaves_the_current_environment_as_it_was(host: Host, prepare, cause):
     # This stands in for an installed environment, and saves the seconds that an installation takes.
     (host.environments / "old").mkdir(parents=True)
     (host.environments / "old" / "receipt.json").write_text("{}")

@@ -297,9 +297,7 @@ def test_a_bad_upgrade_leaves_the_version_in_use(host: Host) -> None:
         ("cudss", {"release": "9.9"}, "cudss has no release 9.9: http://127.0.0.1"),
     ],
 )
-def test_unpublished_archives_are_refused_with_the_published_ones(
-    host: Host, library: str, changed: dict[str, str], message: str
-) -> None:
+def test_unpublished_archives_are_refused_with_the_published_ones(host: Host, library, changed, message):
     options = {"platform": changed["platform"]} if "platform" in changed else {}
     row = {**getattr(host, library), **({"sha256": None} if options else changed)}
     assert message in refusal(host, archives=[row], **options)["msg"]

@@ -104,9 +104,7 @@ def tool_options(host: EngineHost, tmp_path: Path) -> dict[str, t.Any]:
     }
 
 
-def test_cmake_and_ninja_of_the_requirements_build_and_are_in_the_receipt(
-    host: EngineHost, tool_options: dict[str, t.Any], tmp_path: Path
-) -> None:
+def test_cmake_and_ninja_of_the_requirements_build_and_are_in_the_receipt(host: EngineHost, tool_options, tmp_path):
     source = host.project(SOURCE_FILES)
     first = host.must_build(source, **tool_options, minimum={"cmake": "3.99"})
     receipt = json.loads(Path(first["receipt"]).read_text())
@@ -120,9 +118,7 @@ def test_cmake_and_ninja_of_the_requirements_build_and_are_in_the_receipt(
     assert host.build(source, **tool_options)["status"] == "unchanged"
 
 
-def test_a_unit_is_fetched_from_mirrors_and_readable_files_have_no_password(
-    host: EngineHost, tool_options: dict[str, t.Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_unit_is_fetched_from_mirrors_and_readable_files_have_no_password(host, tool_options, tmp_path, monkeypatch):
     token = f"Basic {base64.b64encode(b'lab:s3cret').decode()}"
     inner = git_server.Repository(tmp_path / "git", "part")
     commit = inner.commit({"unit_1.c": "int unit_1(void) { return 1; }\n"})
@@ -440,9 +436,7 @@ def test_absent_kills_the_build_and_removes_everything(host: EngineHost) -> None
         ({"kind": "wheel", "python": "/usr/bin/python2.7"}, "python2.7"),
     ],
 )
-def test_impossible_builds_are_refused_before_anything_is_written(
-    host: EngineHost, options: dict[str, t.Any], cause: str
-) -> None:
+def test_impossible_builds_are_refused_before_anything_is_written(host: EngineHost, options: dict[str, t.Any], cause):
     source = host.project(SOURCE_FILES)
     before = sorted(host.base.rglob("*"))
     result = host.build(source, **options)
@@ -466,9 +460,7 @@ def test_impossible_builds_are_refused_before_anything_is_written(
         ),
     ],
 )
-def test_a_wrong_source_is_refused_before_anything_is_prepared(
-    host: EngineHost, files: dict[str, str], options: dict[str, t.Any], texts: list[str]
-) -> None:
+def test_a_wrong_source_is_refused_before_anything_is_prepared(host: EngineHost, files, options, texts):
     tree = host.base / "other"
     (tree / "third_party/a").mkdir(parents=True)
     for name, text in files.items():

@@ -110,9 +110,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("guard", "guard/src/sparkforge_guard/units/sparkforge-guard-caps.timer", "{}"),
     ],
 )
-def test_a_program_without_a_file_is_not_made_and_the_error_names_it(
-    program: str, path: str, name: str, clone: Path, tmp_path: Path
-) -> None:
+def test_a_program_without_a_file_is_not_made_and_the_error_names_it(program, path, name, clone: Path, tmp_path: Path):
     (clone / path).rename(tmp_path / "away")
     process = run(sys.executable, "-B", "-m", programs.__name__.partition("dgx_spark.")[2], program, "made", cwd=clone)
     (tmp_path / "away").rename(clone / path)

@@ -213,9 +213,7 @@ def test_an_unknown_method_names_the_nearest(site: Site) -> None:
         ({"units": {"beside": {}}}, "units.beside is not"),
     ],
 )
-def test_an_invalid_stack_is_refused_with_key_and_expected_value(
-    site: Site, change: dict[str, t.Any], message: str
-) -> None:
+def test_an_invalid_stack_is_refused_with_key_and_expected_value(site: Site, change: dict[str, t.Any], message: str):
     site.stack.update(change)
     error = site.refusal()
     assert message in error.cause
@@ -443,9 +441,7 @@ def replace(value: t.Any, *path: str) -> t.Callable[[dict[str, t.Any]], None]:
         ),
     ],
 )
-def test_an_incomplete_or_outdated_lock_of_a_build_is_refused(
-    built_site: Site, change: t.Callable[[dict[str, t.Any]], None], message: str
-) -> None:
+def test_an_incomplete_or_outdated_lock_of_a_build_is_refused(built_site: Site, change, message):
     assert built_site.lock is not None
     change(built_site.lock)
     error = built_site.refusal(method="build")
@@ -497,9 +493,7 @@ HOME = "/usr/local/cuda-13.0"
         ("3.10.0", False, {}),
     ],
 )
-def test_a_triton_with_an_old_ptxas_gets_that_of_the_host(
-    version: str | None, built_here: bool, expected: dict[str, str]
-) -> None:
+def test_a_triton_with_an_old_ptxas_gets_that_of_the_host(version: str | None, built_here, expected: dict[str, str]):
     assert facts.triton_environment(version, HOME, built=built_here) == expected
 
 

@@ -108,9 +108,7 @@ def test_a_platform_cannot_lead_outside_the_cache(tmp_path: Path, platform: str)
     assert failure.value.remedy and list(tmp_path.iterdir()) == []
 
 
-def test_manifest_is_searched_at_the_url_then_in_the_cache_then_on_the_builder(
-    server: Server, cache: Cache, query: Query, signer: signature.Signer
-) -> None:
+def test_manifest_is_searched_at_the_url_then_in_the_cache_then_on_the_builder(server, cache, query, signer):
     signed = signer.sign(manifest())
     result = find(query, cache, Served(server.url), lambda _name: digests.text_of(signed).encode())
     assert result.where == "builder"
@@ -165,9 +163,7 @@ def test_a_refused_password_is_not_shown(server: Server, cache: Cache, query: Qu
     assert "sparkforge_wheelhouse_password" in caught.value.remedy
 
 
-def test_a_manifest_is_found_with_the_password(
-    server: Server, cache: Cache, query: Query, signer: signature.Signer
-) -> None:
+def test_a_manifest_is_found_with_the_password(server: Server, cache: Cache, query: Query, signer: signature.Signer):
     server.require_password("p@ss/word:")
     server.publish(signer.sign(manifest()))
     assert find(query, cache, Served(server.url, "lab", "p@ss/word:"), unused_builder).where == "url"

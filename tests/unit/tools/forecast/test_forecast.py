@@ -170,9 +170,7 @@ DRIVER_STEP = {"name": "libnvidia-compute-580", "previous": DRIVER, "version": "
         (None, {}, [], ["nothing to upgrade"]),
     ],
 )  # fmt: skip
-def test_a_forecast_ends_with_the_next_steps(
-    step: dict[str, t.Any] | None, installed: dict[str, str], firmware: list[dict[str, t.Any]], steps: list[str]
-) -> None:
+def test_a_forecast_ends_with_the_next_steps(step, installed, firmware, steps):
     observation = {**forecast.EMPTY, "os": {"dgx": {"version": "7.6"}}, "apt": {"packages": installed}}
     update = {"plan": {"install": [step] if step else [], "remove": []}, "firmware": firmware}
     row = forecast.judge("spark01", observation, update, LEDGER, TODAY)

@@ -81,9 +81,7 @@ def test_extras_of_cuda_toolkit_are_resolved(index: PackageIndex) -> None:
         ('sys_platform == "win32"', "x86_64", "3.12", False),
     ],
 )
-def test_a_marker_is_evaluated_for_the_target(
-    index: PackageIndex, marker: str, machine: str, python: str, expected: bool
-) -> None:
+def test_a_marker_is_evaluated_for_the_target(index: PackageIndex, marker, machine, python, expected):
     index.add("root", "1", f"leaf; {marker}")
     index.add("leaf", "1")
     assert ("leaf" in chosen_versions(index, "root==1", target=Target(python, machine))) is expected

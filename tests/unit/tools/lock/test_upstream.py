@@ -256,9 +256,7 @@ def test_one_file_of_a_commit_is_read_with_and_without_filters(repository: Path,
     assert upstream.ask_file(repository.as_uri(), first, FILES) == ("cmake/llvm-hash.txt", "6" * 40 + "\n")
 
 
-def test_no_other_file_is_fetched_from_a_server_with_filters(
-    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_other_file_is_fetched_from_a_server_with_filters(repository, tmp_path, monkeypatch):
     git(repository, "config", "uploadpack.allowFilter", "true")
     trace = tmp_path / "trace"
     commit = git(repository, "rev-parse", "HEAD")
@@ -286,9 +284,7 @@ def plain_server(repository: Path) -> Iterator[str]:
     server.stop()
 
 
-def test_a_server_of_plain_files_is_cloned_completely(
-    plain_server: str, repository: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_of_plain_files_is_cloned_completely(plain_server, repository: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     first = git(repository, "rev-parse", "v1^{}")
     assert upstream.ask_file(plain_server, first, FILES, "v1")[1] == "6" * 40 + "\n"

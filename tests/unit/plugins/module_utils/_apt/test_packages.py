@@ -537,9 +537,7 @@ def test_absent_keeps_packages_marked_manual(apt: FakeApt, tmp_path: Path):
         ("lib", ["dev"], "a dependency of apt-b needs it", ["dev", "lib"]),
     ],
 )
-def test_package_that_a_second_set_needs_passes_to_it(
-    apt: FakeApt, tmp_path: Path, first: str, second: list[str], reason: str, brought: list[str]
-):
+def test_package_that_a_second_set_needs_passes_to_it(apt: FakeApt, tmp_path: Path, first, second, reason, brought):
     package_set(apt, tmp_path, first, name="a").present()
     package_set(apt, tmp_path, *second, name="b").present()
     result = package_set(apt, tmp_path, name="a").absent()
@@ -595,9 +593,7 @@ def test_apt_get_must_not_remove_packages(apt: FakeApt, tmp_path: Path):
     assert {"--no-remove", "APT::Get::AutomaticRemove=0", "--no-install-recommends"} <= set(install)
 
 
-def test_missing_package_after_successful_apt_get_is_reported(
-    apt: FakeApt, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_missing_package_after_successful_apt_get_is_reported(apt: FakeApt, tmp_path, monkeypatch):
     monkeypatch.setattr(apt, "apply", lambda *_arguments: None)
     with pytest.raises(SparkforgeError, match="dev is not installed") as raised:
         package_set(apt, tmp_path, "dev").present()
@@ -605,9 +601,7 @@ def test_missing_package_after_successful_apt_get_is_reported(
 
 
 @pytest.mark.parametrize(("details", "warns"), [({}, True), ({"holder": {"pid": 1}}, False), ({"waited": 5}, False)])
-def test_locked_lists_fail_but_broken_source_only_warns(
-    apt: FakeApt, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, details: dict[str, t.Any], warns: bool
-):
+def test_locked_lists_fail_but_broken_source_only_warns(apt: FakeApt, tmp_path, monkeypatch, details, warns):
     def update() -> None:
         raise SparkforgeError("No lists.", "Wait.", **details)
 

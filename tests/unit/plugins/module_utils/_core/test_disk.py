@@ -4,7 +4,6 @@ import os
 import socket
 import stat
 import subprocess
-import typing as t
 from pathlib import Path
 
 import pytest
@@ -119,9 +118,7 @@ def test_only_own_files_of_killed_writers_are_removed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("hidden", [False, True])
-def test_files_of_running_writer_are_kept_after_clock_change(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hidden: bool
-) -> None:
+def test_files_of_running_writer_are_kept_after_clock_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hidden):
     """If the clock was changed in the meantime, the file's time may be far in the past or in the future."""
     with subprocess.Popen(["sleep", "60"]) as writer:
         starts = (disk._start_of(writer.pid), "ffffffff")
@@ -138,9 +135,7 @@ def test_files_of_running_writer_are_kept_after_clock_change(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_temporary_file_is_readable_by_owner_only(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, umask: t.Callable[[int], int]
-) -> None:
+def test_temporary_file_is_readable_by_owner_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, umask):
     modes: list[int] = []
     fchmod = os.fchmod
 

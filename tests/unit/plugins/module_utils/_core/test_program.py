@@ -68,9 +68,7 @@ def test_kept_program_that_was_changed_on_the_host_is_refused(kind: str, tmp_pat
         program.read_stored(str(path), SHA256)
 
 
-def test_store_removes_a_former_program_unless_a_timer_starts_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_store_removes_a_former_program_unless_a_timer_starts_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     units = tmp_path / "units"
     units.mkdir()
     monkeypatch.setattr(program, "UNITS", str(units))

@@ -326,9 +326,7 @@ RPATH_FLAG, RUNPATH_FLAG = "-Wl,--disable-new-dtags", "-Wl,--enable-new-dtags"
 @pytest.mark.parametrize("tags", [RPATH_FLAG, RUNPATH_FLAG], ids=["rpath", "runpath"])
 @pytest.mark.parametrize("middle_tags", [None, RPATH_FLAG, RUNPATH_FLAG], ids=["plain", "rpath", "runpath"])
 @pytest.mark.parametrize("environment", [False, True], ids=["no-environment", "LD_LIBRARY_PATH"])
-def test_real_loader_searches_in_the_same_order(
-    compile_library: t.Callable[..., str], tmp_path: pathlib.Path, tags: str, middle_tags: str | None, environment: bool
-) -> None:
+def test_real_loader_searches_in_the_same_order(compile_library, tmp_path, tags, middle_tags, environment):
     deep = compile_library("deep/libdeep.so")
     compile_library("other/libdeep.so")
     compile_library("other/libmiddle.so", deep)
@@ -426,9 +424,7 @@ def test_damaged_file_does_not_hide_others(root: pathlib.Path) -> None:
         ({"machine": 22, "little_endian": False}, "is for s390x, 64 bits"),
     ],
 )
-def test_named_file_that_cannot_be_loaded_is_refused(
-    root: pathlib.Path, description: dict[str, t.Any], message: str
-) -> None:
+def test_named_file_that_cannot_be_loaded_is_refused(root: pathlib.Path, description: dict[str, t.Any], message: str):
     write_elf(root / "x", **description)
     with pytest.raises(SparkforgeError, match=message):
         closure(root, "/x")

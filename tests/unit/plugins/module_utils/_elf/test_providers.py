@@ -28,9 +28,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import p
         ("/opt/x/libgomp.so.1", "build_toolchain", "libgomp1", None),
     ],
 )
-def test_known_library_has_role_package_and_archive(
-    soname: str, role: str | None, package: str | None, archive: str | None
-) -> None:
+def test_known_library_has_role_package_and_archive(soname, role: str | None, package: str | None, archive: str | None):
     provider = providers.provider(soname, "aarch64", "13.0")
     assert (provider.role, provider.package, provider.archive) == (role, package, archive)
     assert provider.hint.endswith(".")

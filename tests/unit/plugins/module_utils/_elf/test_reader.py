@@ -71,9 +71,7 @@ def test_library_search_paths(tmp_path: pathlib.Path) -> None:
 
 
 @pytest.mark.parametrize(("bits", "machine", "little_endian"), [(32, 3, True), (32, 40, False), (64, 22, False)])
-def test_other_class_or_byte_order_is_not_read(
-    tmp_path: pathlib.Path, bits: int, machine: int, little_endian: bool
-) -> None:
+def test_other_class_or_byte_order_is_not_read(tmp_path: pathlib.Path, bits: int, machine: int, little_endian: bool):
     header = {"machine": machine, "bits": bits, "little_endian": little_endian}
     elf = reader.read_elf(str(elf_writer.write_elf(tmp_path / "x.so", needed=["libc.so.6"], **header)))
     assert (elf.bits, elf.little_endian, elf.machine, elf.needed) == (bits, little_endian, machine, ())
@@ -174,9 +172,7 @@ def test_directory_and_pipe_are_refused(tmp_path: pathlib.Path) -> None:
         ({"needed": ["n"] * 5000}, "claims 80048 bytes"),
     ],
 )
-def test_endless_names_are_refused_and_not_read(
-    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, description: dict[str, t.Any], message: str
-) -> None:
+def test_endless_names_are_refused_and_not_read(tmp_path: pathlib.Path, monkeypatch, description, message):
     elf_writer.write_elf(tmp_path / "x.so", **description)
     sizes: list[int] = []
     pread = os.pread

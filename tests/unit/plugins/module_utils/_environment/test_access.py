@@ -32,9 +32,7 @@ def refuse(argv: t.Sequence[str], **_options: t.Any) -> tuple[int, str, str]:
 
 
 @pytest.mark.parametrize(("group", "mode"), [("", 0o755), (GROUP, 0o750)])
-def test_directory_is_writable_by_owner_only(
-    tmp_path: Path, group: str, mode: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_directory_is_writable_by_owner_only(tmp_path: Path, group: str, mode: int, monkeypatch: pytest.MonkeyPatch):
     for before in (0o700, 0o777):
         tmp_path.chmod(before)
         correct(tmp_path, group, refuse, monkeypatch)

@@ -12,9 +12,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Wheel
 
 
-def test_wheel_is_synced_before_it_is_renamed(
-    tmp_path: Path, synced_before: t.Callable[[t.Any, str], list[set[int]]]
-) -> None:
+def test_wheel_is_synced_before_it_is_renamed(tmp_path: Path, synced_before: t.Callable[[t.Any, str], list[set[int]]]):
     source, kept = tmp_path / "tiny-1.0-py3-none-any.whl", tmp_path / "kept/tiny-1.0-py3-none-any.whl"
     source.write_bytes(b"a wheel")
     renamed = synced_before(os, "replace")

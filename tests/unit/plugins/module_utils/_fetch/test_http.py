@@ -105,9 +105,7 @@ def test_misplaced_range_is_fetched_again(server: Server, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(("etag", "pin"), [('"two"', None), ('"one"', hashlib.sha256(BODY[::-1]).hexdigest())])
-def test_changed_file_is_fetched_again(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, etag: str, pin: str | None
-) -> None:
+def test_changed_file_is_fetched_again(server: Server, tmp_path, monkeypatch, etag, pin: str | None):
     """Without a pin, only the server's ETag shows the change; with the same ETag, as on a careless mirror, the pin."""
     server.cuts["/file"] = [400_000]
     old = server.answer
@@ -197,9 +195,7 @@ def test_default_size_limit_applies(server: Server, tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.parametrize("part", ["head", "body"])
-def test_stalling_server_is_given_up(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: t.Any
-) -> None:
+def test_stalling_server_is_given_up(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: t.Any):
     # The first request imports modules, which also takes time.
     http.fetch_bytes(f"{server.url}/file")
     monkeypatch.setattr(http, "GRACE", 1.0)
@@ -290,9 +286,7 @@ def test_unknown_ca_is_refused_with_remedy(secure: tuple[Server, str], tmp_path:
     assert secure[0].requests == []
 
 
-def test_ca_of_the_environment_is_trusted(
-    secure: tuple[Server, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ca_of_the_environment_is_trusted(secure: tuple[Server, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("SSL_CERT_FILE", secure[1])
     assert Path(http.fetch(f"{secure[0].url}/file", str(tmp_path))).read_bytes() == BODY
     monkeypatch.setenv("SSL_CERT_FILE", "/nowhere/ca.pem")
@@ -300,9 +294,7 @@ def test_ca_of_the_environment_is_trusted(
         http.fetch(f"{secure[0].url}/file", str(tmp_path))
 
 
-def test_redirect_out_of_tls_is_refused(
-    secure: tuple[Server, str], server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_redirect_out_of_tls_is_refused(secure, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("SSL_CERT_FILE", secure[1])
     secure[0].redirects["/old"] = f"{server.url}/file"
     with pytest.raises(SparkforgeError, match="protected by TLS"):
@@ -311,9 +303,7 @@ def test_redirect_out_of_tls_is_refused(
     assert http.fetch(f"{secure[0].url}/old", str(tmp_path))
 
 
-def test_redirect_back_into_tls_is_refused(
-    secure: tuple[Server, str], server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_redirect_back_into_tls_is_refused(secure, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("SSL_CERT_FILE", secure[1])
     secure[0].redirects["/old"] = f"{server.url}/middle"
     server.redirects["/middle"] = f"{secure[0].url}/file"
@@ -323,9 +313,7 @@ def test_redirect_back_into_tls_is_refused(
     assert secure[0].paths == ["/old"]
 
 
-def test_netrc_credentials_do_not_follow_redirect(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_netrc_credentials_do_not_follow_redirect(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     with contextlib.closing(Server()) as other:
         other.files["/file"] = BODY
         (tmp_path / "netrc").write_text("machine 127.0.0.1 login root password secret\n")
@@ -369,9 +357,7 @@ def test_https_does_not_fall_back_to_http(server: Server, tmp_path: Path) -> Non
     assert server.requests == []
 
 
-def test_announced_size_above_limit_is_not_read(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_announced_size_above_limit_is_not_read(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     # Any write would now fail with a TypeError.
     monkeypatch.setattr(http._Sink, "write", None)
     with pytest.raises(SparkforgeError, match="limit is 1000"):

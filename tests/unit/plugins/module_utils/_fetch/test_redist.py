@@ -164,9 +164,7 @@ def test_edited_receipt_does_not_decide_removal(bench: Bench, changes: dict[str,
     assert precious.is_dir()
 
 
-def test_files_are_synced_before_the_receipt(
-    bench: Bench, synced_before: t.Callable[[t.Any, str], list[set[int]]]
-) -> None:
+def test_files_are_synced_before_the_receipt(bench: Bench, synced_before: t.Callable[[t.Any, str], list[set[int]]]):
     written = synced_before(_redist.receipts, "write")
     bench.publish()
     bench.redist().present()
@@ -176,9 +174,7 @@ def test_files_are_synced_before_the_receipt(
 
 
 @pytest.mark.parametrize(("times", "is_enough"), [(6, True), (3, False)])
-def test_disk_space_for_archive_and_content(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, times: int, is_enough: bool
-) -> None:
+def test_disk_space_for_archive_and_content(bench: Bench, monkeypatch: pytest.MonkeyPatch, times: int, is_enough: bool):
     bench.publish()
     [tarball] = (path for path in bench.path.rglob("*.tar.xz"))
     size = tarball.stat().st_size

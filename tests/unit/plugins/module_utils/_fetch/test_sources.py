@@ -949,9 +949,7 @@ def web(monkeypatch: pytest.MonkeyPatch) -> t.Iterator[WebServer]:
 
 
 @pytest.mark.parametrize("kind", ["gz", "xz", "bz2", "tar"])
-def test_archive_top_directory_is_stripped(
-    bench: Bench, web: WebServer, kind: t.Any, umask: t.Callable[[int], int]
-) -> None:
+def test_archive_top_directory_is_stripped(bench: Bench, web: WebServer, kind: t.Any, umask: t.Callable[[int], int]):
     content = packed_tar(kind)
     web.files["/one-1.0"] = content
     source = sources.Archive(f"{web.url}/one-1.0", sha256(content).upper())
@@ -1023,9 +1021,7 @@ def test_archive_from_mirror_over_bad_network(bench: Bench, web: WebServer) -> N
     assert len(web.requests) == 43
 
 
-def test_archive_proxy_comes_from_the_environment(
-    bench: Bench, web: WebServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_archive_proxy_comes_from_the_environment(bench: Bench, web: WebServer, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     content = packed_tar("gz")
     web.files["http://example.com/one.tar.gz"] = content

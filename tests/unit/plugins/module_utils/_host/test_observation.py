@@ -347,9 +347,7 @@ def keyring_with_signatures(*hashes: int) -> bytes:
 
 @pytest.mark.parametrize("armoured", [False, True], ids=["binary", "armoured"])
 @pytest.mark.parametrize(("hashes", "old"), [([2], True), ([2, 2], True), ([2, 8], False), ([10], False), ([], False)])
-def test_keyring_certified_by_sha1_only_is_reported(
-    hashes: list[int], old: bool, armoured: bool, tmp_path: Path
-) -> None:
+def test_keyring_certified_by_sha1_only_is_reported(hashes: list[int], old: bool, armoured: bool, tmp_path: Path):
     keyring = keyring_with_signatures(*hashes)
     if armoured:
         head, tail = b"-----BEGIN PGP PUBLIC KEY BLOCK-----\n", b"=njUN\n-----END PGP PUBLIC KEY BLOCK-----\n"

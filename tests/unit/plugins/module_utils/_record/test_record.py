@@ -55,9 +55,7 @@ def test_refused_apt_plan_is_recorded_with_packages(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("account", [0, 1000])
-def test_commands_only_read_and_have_a_time_limit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, account: int
-) -> None:
+def test_commands_only_read_and_have_a_time_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, account: int):
     monkeypatch.setattr(os, "geteuid", lambda: account)
     commands = Commands()
     assert recorder(tmp_path, commands).record()["record"]["root"] is (account == 0)
@@ -123,9 +121,7 @@ def test_proof_without_torch_is_reported(tmp_path: Path) -> None:
     assert any(row["probe"] == "proof" and "no torch" in row["reason"] for row in recorded["unread"])
 
 
-def test_main_writes_the_record(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_main_writes_the_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     monkeypatch.setattr(pkgutil, "get_data", lambda _package, _name: b"{}")
     arguments: list[t.Any] = []
 

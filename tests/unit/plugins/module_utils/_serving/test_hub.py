@@ -40,9 +40,7 @@ def test_token_with_several_words_is_refused(tmp_path: Path, token: str) -> None
 @pytest.mark.parametrize(
     ("owner", "content", "refused"), [("other", True, True), ("other", False, False), ("me", True, False)]
 )
-def test_directory_of_another_account_must_be_empty(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, owner: str, content: bool, refused: bool
-) -> None:
+def test_directory_of_another_account_must_be_empty(tmp_path, monkeypatch, owner, content, refused):
     model = make_model(tmp_path)
     Path(model.client).parent.mkdir(parents=True)
     Path(model.client).touch()
@@ -67,9 +65,7 @@ def test_directory_of_another_account_must_be_empty(
         ("snapshots/main", True, "path outside"),
     ],
 )
-def test_path_printed_by_the_client_is_checked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, location: str, is_complete: bool, message: str
-) -> None:
+def test_path_printed_by_the_client_is_checked(tmp_path, monkeypatch, location, is_complete, message):
     model = make_model(tmp_path)
     path = Path(model.cache, location)
     path.mkdir(parents=True)

@@ -203,7 +203,5 @@ def log(name: str) -> str:
         ("compile-error.gcc", 3, 3, -9, False), ("no-space.gcc", 0, 0, 1, False), ("rdma-memory", 0, 0, 1, False),
     ],
 )  # fmt: skip
-def test_only_kills_counted_by_the_kernel_mean_memory(
-    name: str, before: int | None, after: int | None, status: int | None, memory: bool
-) -> None:
+def test_only_kills_counted_by_the_kernel_mean_memory(name, before, after, status, memory):
     assert _jobs.killed_for_memory(log(name), before, after, status) is memory

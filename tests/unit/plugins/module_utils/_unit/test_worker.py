@@ -112,9 +112,7 @@ def test_index_url_is_not_on_the_command_line(worker: Attempt, monkeypatch: pyte
     assert run_prepare(worker, monkeypatch, index_url="", find_links=())[1].startswith("--no-index\n")
 
 
-def test_unreadable_pip_configuration_is_refused(
-    worker: Attempt, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_unreadable_pip_configuration_is_refused(worker: Attempt, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     file = tmp_path / "pip.conf"
     file.touch()
     monkeypatch.setattr(prepare, "_PIP_CONFIGURATIONS", (str(file), str(tmp_path / "none")))
@@ -181,9 +179,7 @@ def test_failed_copy_publishes_nothing(tmp_path: Path, monkeypatch: pytest.Monke
     assert {"receipt.json", "tiny-1.0-py3-none-any.whl"} <= set(published_files(worker))
 
 
-def test_only_fetching_commands_get_the_proxies(
-    worker: Attempt, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_only_fetching_commands_get_the_proxies(worker: Attempt, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setenv("SECRET", "of the task")
     Path(worker.paths.log).touch()
     Path(worker.paths.inside("network.json")).write_text('{"https_proxy": "http://user:password@proxy.test:3128"}')
@@ -193,9 +189,7 @@ def test_only_fetching_commands_get_the_proxies(
         assert ("https_proxy=" in environment) is network and "SECRET" not in environment
 
 
-def test_artefact_is_synced_before_it_is_renamed(
-    tmp_path: Path, synced_before: t.Callable[[t.Any, str], list[set[int]]]
-) -> None:
+def test_artefact_is_synced_before_it_is_renamed(tmp_path: Path, synced_before):
     worker = packaged_wheel(tmp_path)
     renamed = synced_before(os, "rename")
     publishing.publish(worker)

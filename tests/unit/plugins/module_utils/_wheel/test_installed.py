@@ -121,9 +121,7 @@ def test_invalid_record_is_ignored(site: Path, monkeypatch: pytest.MonkeyPatch, 
 
 @pytest.mark.parametrize("kind", ["pipe", "zero", "large"])
 @pytest.mark.parametrize("name", ["METADATA", "RECORD"])
-def test_only_regular_files_of_limited_size_are_read(
-    site: Path, monkeypatch: pytest.MonkeyPatch, name: str, kind: str
-) -> None:
+def test_only_regular_files_of_limited_size_are_read(site: Path, monkeypatch: pytest.MonkeyPatch, name: str, kind: str):
     monkeypatch.setattr(packages, "RECORD_LIMIT", 4096)
     monkeypatch.setattr(metadata, "LIMIT", 4096)
     path = site / "torch-2.15.0.dist-info" / name

@@ -364,9 +364,7 @@ def test_manifest_is_written_last(tree: WheelTree, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root publishes what another account built")
-def test_builds_are_read_and_removed_with_rights_of_their_account(
-    open_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_builds_are_read_and_removed_with_rights_of_their_account(open_path: Path, monkeypatch: pytest.MonkeyPatch):
     tree, account = WheelTree(open_path / "root"), pwd.getpwnam("nobody")
     publish_generations(tree, 1, 2)
     units = tree.stack(3)

@@ -143,9 +143,7 @@ def test_every_host_has_its_own_file_and_none_has_the_fleets() -> None:
         (b'{"format": 3, "host": "spark01"}', "is damaged: stack is missing", "verify.yml"),
     ],
 )
-def test_a_report_that_cannot_be_used_is_named_with_cause_and_remedy(
-    tmp_path: Path, content: bytes | None, cause: str, remedy: str
-) -> None:
+def test_a_report_that_cannot_be_used_is_named_with_cause_and_remedy(tmp_path, content: bytes | None, cause, remedy):
     path = tmp_path / "spark01.json"
     if content is not None:
         path.write_bytes(content)

@@ -178,9 +178,7 @@ def pin(package: str, pinned: str, priority: int) -> dict[str, t.Any]:
         ({"memory": {"available_mib": 1024}}, "memory", "error", "1.0 GiB"),
     ],
 )  # fmt: skip
-def test_each_problem_of_a_host_has_cause_and_remedy(
-    observed: dict[str, t.Any], check: str, severity: str, text: str
-) -> None:
+def test_each_problem_of_a_host_has_cause_and_remedy(observed: dict[str, t.Any], check: str, severity: str, text: str):
     assert_problem(judge(observed), check, severity, text)
 
 

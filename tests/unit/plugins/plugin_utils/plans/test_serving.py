@@ -26,9 +26,7 @@ def plan(**changed: t.Any) -> Plan:
         ({**ALL_ADDRESSES, "serving_networks": ["192.168.1.0/24"]}, False, ["192.168.1.0/24"]),
     ],
 )
-def test_a_server_on_loopback_may_reach_only_this_host(
-    changed: dict[str, t.Any], loopback: bool, networks: list[str]
-) -> None:
+def test_a_server_on_loopback_may_reach_only_this_host(changed: dict[str, t.Any], loopback: bool, networks: list[str]):
     assert plan(**changed).refusals == []
     assert plan(**changed).steps == {"loopback": loopback, "networks": networks}
 

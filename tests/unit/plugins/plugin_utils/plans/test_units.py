@@ -102,9 +102,7 @@ def test_the_expected_version_is_that_of_the_build() -> None:
         (["tool"], [{"tool": {"source": SOURCE, "zzz": {}}}], "It takes kind, source"),
     ],
 )
-def test_faults_of_units_are_refused_with_a_remedy(
-    names: list[str], layers: list[dict[str, t.Any]], message: str
-) -> None:
+def test_faults_of_units_are_refused_with_a_remedy(names: list[str], layers: list[dict[str, t.Any]], message: str):
     with pytest.raises(SparkforgeError) as caught:
         units(names, layers, PLATFORM)
     assert message in str(caught.value)

@@ -56,14 +56,7 @@ def tls(tmp_path: Path) -> dict[str, str]:
         ),
     ],
 )
-def test_an_impossible_setting_is_refused_with_its_remedy(
-    tls: dict[str, str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    changed: dict[str, t.Any],
-    cause: str,
-    remedy: str,
-) -> None:
+def test_an_impossible_setting_is_refused_with_its_remedy(tls, tmp_path, monkeypatch, changed, cause, remedy):
     monkeypatch.chdir(tmp_path)
     refused = plan(**changed)
     assert not refused.steps and not refused.reasons
@@ -136,9 +129,7 @@ def test_missing_parts_are_reasons_and_a_served_wheelhouse_has_none() -> None:
         ("640 root:www-data", f"644 root:www-data {HTPASSWD}", False),
     ],
 )
-def test_differences_are_applied_and_a_silent_nginx_is_reloaded(
-    tls: dict[str, str], without: str, line: str, reload: bool
-) -> None:
+def test_differences_are_applied_and_a_silent_nginx_is_reloaded(tls: dict[str, str], without, line, reload):
     settings = {**PLAIN, **tls}
     steps = plan("nginx", "openssl", **settings).steps
     assert "serve" not in plan("nginx", "openssl", **settings, **observation(steps)).steps
