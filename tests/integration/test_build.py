@@ -129,8 +129,7 @@ def test_the_site_builds_every_unit_and_the_environment_is_made_of_them(site: Si
     assert version.startswith("2.9.1")
     assert git_version == site.made.commits["pytorch"]["v2.9.1"]
     # The wheels match the receipts and differ from the index's.
-    assert version == receipts["pytorch"]["outputs"][0]["version"]
-    assert version != "2.9.1"
+    assert version == receipts["pytorch"]["outputs"][0]["version"] and version != "2.9.1"
 
 
 def test_progress_is_printed_while_it_builds(site: Site) -> None:

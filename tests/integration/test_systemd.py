@@ -94,8 +94,7 @@ def test_a_build_is_a_transient_unit_with_a_memory_limit_and_resumes_after_syste
         # A directory that any account can write to does not belong to a build.
         assert "Read-only file system" in booted.execute("cat /tmp/refused")
         assert booted.execute("ls /srv/open") == ""
-        assert properties["ActiveState"] == "active"
-        assert properties["User"] == "sparkforge"
+        assert properties["ActiveState"] == "active" and properties["User"] == "sparkforge"
         assert properties["OOMPolicy"] == "continue"
         # All of the host's memory except the reserve.
         assert int(properties["MemoryMax"]) == (MEMORY_MIB - 1) << 20

@@ -47,8 +47,7 @@ def test_sparks_that_answer_are_found_and_others_are_not(tmp_path: Path) -> None
     assert machines["gb10"]["hosts"] == [f"{MINE}-ab12", f"{MINE}-cd34"]
     first = machines["_meta"]["hostvars"][f"{MINE}-ab12"]
     assert (first["ansible_host"], first["ansible_port"]) == ("127.0.0.1", 2222)
-    assert first["discovered_name"] == f"{MINE}-ab12.local"
-    assert first["discovered_addresses"] == ["127.0.0.1"]
+    assert first["discovered_name"] == f"{MINE}-ab12.local" and first["discovered_addresses"] == ["127.0.0.1"]
 
 
 def test_answers_are_cached_until_flushed_and_an_empty_search_is_not(tmp_path: Path) -> None:
@@ -71,8 +70,7 @@ def test_a_network_that_cannot_be_asked_is_an_error(tmp_path: Path) -> None:
     # No interface of this machine has this address (RFC 5737).
     path = mdns.settings(tmp_path, interfaces=["192.0.2.200"])
     _found, output = listed(path, code=1)
-    assert "search for Sparks" in output
-    assert "in an inventory" in output
+    assert "search for Sparks" in output and "in an inventory" in output
 
 
 def test_silent_sparks_can_be_listed_in_a_second_inventory(tmp_path: Path) -> None:
@@ -87,8 +85,7 @@ def test_silent_sparks_can_be_listed_in_a_second_inventory(tmp_path: Path) -> No
 def test_an_option_that_discover_does_not_know_is_refused(tmp_path: Path) -> None:
     path = mdns.settings(tmp_path, wait=0, hosts={"attic": {}}, browse=False)
     _found, output = listed(path, code=1)
-    assert "hosts, which discover" in output
-    assert "in another inventory" in output
+    assert "hosts, which discover" in output and "in another inventory" in output
 
 
 def test_the_address_of_the_first_of_two_machines_is_kept_when_the_second_answers_later() -> None:
@@ -139,6 +136,5 @@ def test_flood_of_names_is_limited_in_number_and_time_and_reported(monkeypatch: 
             stop.set()
             flooding.join()
     assert len(machines) <= 50
-    assert "More than 50 services" in left_out[0]
-    assert "resolve within 3 s" in left_out[1]
+    assert "More than 50 services" in left_out[0] and "resolve within 3 s" in left_out[1]
     assert seconds < 2 * 3 + discovery.RESOLVE + 5

@@ -117,16 +117,14 @@ def test_ctrl_c_at_a_question_writes_nothing(at: int, spark: Person) -> None:
     started.expect(r":\s*$")
     started.sendintr()
     assert spark.ends(started) == INTERRUPTED
-    assert "interrupted; nothing was written" in spark.said
-    assert spark.wrote_nothing()
+    assert "interrupted; nothing was written" in spark.said and spark.wrote_nothing()
 
 
 def test_a_dry_run_on_40_columns_shows_all_and_writes_nothing(spark: Person) -> None:
     started = spark.starts("--dry-run", columns=40)
     answer(started, [("1 of 5", "7"), ("1 of 5", SPARK), *QUESTIONS[1:4]])
     assert spark.ends(started) == Exit.DONE
-    assert "or without ssh: 7." in " ".join(spark.said.split())
-    assert "…" not in spark.said
+    assert "or without ssh: 7." in " ".join(spark.said.split()) and "…" not in spark.said
     # Sentences are wrapped between words; text that may be copied, a fingerprint or a path, is wrapped by the terminal.
     copied = (str(spark.inventory), "SHA256:")
     for line in spark.said.replace("\r", "\n").partition("would be:")[0].split("\n"):
@@ -140,8 +138,7 @@ def test_a_dry_run_on_40_columns_shows_all_and_writes_nothing(spark: Person) -> 
     assert sparks["vars"]["ansible_user"] == "ada"
     line = next(line for line in spark.said.splitlines() if line.startswith("+ "))
     assert line.strip().endswith(f"sparkforge.dgx_spark.site -l {SPARK} --ask-pass --ask-become-pass")
-    assert "Nothing was run" in " ".join(spark.said.split())
-    assert spark.wrote_nothing()
+    assert "Nothing was run" in " ".join(spark.said.split()) and spark.wrote_nothing()
 
 
 @pytest.mark.parametrize(
@@ -172,8 +169,7 @@ def test_without_a_terminal_options_replace_the_questions(spark: Person) -> None
     env["HOME"] = str(spark.home)
     options = ["--user", "ada", "--accept-nvidia-license", "--method", "source"]
     refused = subprocess.run(arguments, env=env, check=False, capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    assert refused.returncode == Exit.USAGE
-    assert "need a terminal" in refused.stderr
+    assert refused.returncode == Exit.USAGE and "need a terminal" in refused.stderr
     result = subprocess.run([*arguments, *options], env=env, check=False, capture_output=True, text=True)
     assert result.returncode == Exit.DONE, result.stderr
     assert "stack_method: build" in result.stdout

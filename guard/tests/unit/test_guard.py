@@ -52,8 +52,7 @@ def test_memory_includes_the_unaccounted_part(machine: Machine):
 
 def test_host_without_pressure_is_guarded_by_available_memory(tmp_path: Path):
     machine = Machine(tmp_path / "proc", pressure=False)
-    assert not machine.host.has_pressure
-    assert machine.host.memory().full == -1.0
+    assert not machine.host.has_pressure and machine.host.memory().full == -1.0
     guard = machine.guard()
     guard.step()
     grow(machine, guard, 900, "loader", 118)
@@ -79,8 +78,7 @@ def test_deaf_process_is_killed_at_the_last_level(machine: Machine):
     assert machine.sent == [(901, TERM)]
     machine.start(901, "loader", 0.1, 55)
     guard.step()
-    assert machine.sent == [(901, TERM), (901, KILL)]
-    assert 900 in machine.sizes
+    assert machine.sent == [(901, TERM), (901, KILL)] and 900 in machine.sizes
 
 
 def test_deaf_process_that_stops_growing_is_killed_later(machine: Machine, monkeypatch: pytest.MonkeyPatch):
@@ -94,8 +92,7 @@ def test_deaf_process_that_stops_growing_is_killed_later(machine: Machine, monke
     assert machine.sent == [(901, TERM)]
     monkeypatch.setattr(time, "monotonic", lambda: now + 11)
     guard.step()
-    assert machine.sent == [(901, TERM), (901, KILL)]
-    assert "it was asked" in machine.acts[-1].why
+    assert machine.sent == [(901, TERM), (901, KILL)] and "it was asked" in machine.acts[-1].why
 
 
 def test_dying_process_delays_the_next_choice(machine: Machine):
@@ -154,8 +151,7 @@ def test_shortage_is_judged_without_the_previous_one(machine: Machine, monkeypat
         monkeypatch.setattr(time, "monotonic", lambda seconds=seconds: now + seconds)
         machine.start(902, "loader", 0.1, size, at=soon)
         guard.step()
-    assert machine.sent == [(901, KILL), (902, KILL)]
-    assert "had started it" not in machine.acts[-1].why
+    assert machine.sent == [(901, KILL), (902, KILL)] and "had started it" not in machine.acts[-1].why
 
 
 def test_last_killed_processes_have_time_to_exit(machine: Machine, monkeypatch: pytest.MonkeyPatch):
@@ -569,8 +565,7 @@ def test_warning_without_a_choice_names_the_holder(machine: Machine):
     guard._warned -= 10
     guard._snapshots.rested = 0.0
     guard.step()
-    assert machine.sent == []
-    assert "no process may" in machine.acts[-1].why
+    assert machine.sent == [] and "no process may" in machine.acts[-1].why
     assert machine.acts[-1].holders[0].name == "postgres"
 
 
@@ -580,8 +575,7 @@ def test_pause_shrinks_near_the_next_level(machine: Machine):
     for size in (10, 100, 106, 107):
         machine.start(900, "model", 0.1, size)
         pauses.append(guard.step())
-    assert pauses[0] == 1.0
-    assert pauses == sorted(pauses, reverse=True)
+    assert pauses[0] == 1.0 and pauses == sorted(pauses, reverse=True)
     # At 10 GB/s, memory does not fall below the level within the pause.
     left = TOTAL * 0.9 - 107.1 * GIB - 0.2 * GIB
     assert pauses[-1] * 10e9 <= max(left, 0.01 * 10e9)
@@ -787,8 +781,7 @@ def test_cap_is_set_within_the_devices_limits_and_removed(tmp_path: Path):
 
 def test_unit_that_brought_the_machine_down_is_off_until_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     state, unit = str(tmp_path), "model.service"
-    assert brakes.may_start(state, unit, "one") == ""
-    assert brakes.may_start(state, unit, "one") == ""
+    assert brakes.may_start(state, unit, "one") == "" and brakes.may_start(state, unit, "one") == ""
     # The power fails, and the host boots again.
     assert "went down" in brakes.may_start(state, unit, "two")
     assert "went down" in brakes.may_start(state, unit, "three")
@@ -810,8 +803,7 @@ def test_unit_that_brought_the_machine_down_is_off_until_allowed(tmp_path: Path,
     monkeypatch.setattr(time, "monotonic", lambda: now + 601)
     brakes.mark_healthy(state)
     assert not brakes.read(state)[unit]["unsafe"]
-    assert brakes.may_start(state, unit, "six") == ""
-    assert brakes.may_start(state, unit, "seven") != ""
+    assert brakes.may_start(state, unit, "six") == "" and brakes.may_start(state, unit, "seven") != ""
     # A damaged file is treated as empty.
     (tmp_path / brakes.FILE).write_text('{"model.ser')
     assert brakes.may_start(state, unit, "eight") == ""
@@ -838,8 +830,7 @@ def test_installed_files_of_the_guard(tmp_path: Path):
     # The `serving` role itself limits the starts of its unit.
     own = texts[f"{tmp_path}/sparkforge-serving.service.d/50-sparkforge-guard.conf"]
     other = texts[f"{tmp_path}/ollama.service.d/50-sparkforge-guard.conf"]
-    assert "ExecCondition=" in own
-    assert "StartLimitBurst" not in own
+    assert "ExecCondition=" in own and "StartLimitBurst" not in own
     assert "StartLimitBurst=4" in other
 
 

@@ -19,8 +19,7 @@ def test_right_number_is_proof() -> None:
 
 def test_without_a_number_nothing_is_proven() -> None:
     results = [Result("identity.import", PASS), Result("closure", PASS), number("matmul.float32", SKIP)]
-    assert verdict.verdict(results, []) == "unproven"
-    assert verdict.scope(results) == "none"
+    assert verdict.verdict(results, []) == "unproven" and verdict.scope(results) == "none"
 
 
 def test_unselected_required_check_is_unproven() -> None:

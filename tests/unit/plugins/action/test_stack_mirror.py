@@ -55,5 +55,4 @@ def test_a_second_run_at_the_same_time_is_refused(tmp_path: Path) -> None:
     arguments = {"name": "torch-2.9.1", "directory": str(tmp_path / "mirror")}
     with receipts.lock(str(tmp_path / "mirror"), "mirror"):
         result = act(stack_mirror.ActionModule, arguments)
-    assert result["failed"] is True
-    assert "mirror" in result["msg"]
+    assert result["failed"] is True and "mirror" in result["msg"]

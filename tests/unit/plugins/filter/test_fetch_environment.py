@@ -38,8 +38,7 @@ def certificate(tmp_path: t.Any) -> str:
 
 
 def test_environment_is_empty_without_proxies_and_ca() -> None:
-    assert environment({}, "") == {}
-    assert environment(None) == {}
+    assert environment({}, "") == {} and environment(None) == {}
     assert {row["content"] for row in files({}, "").values()} == {""}
 
 

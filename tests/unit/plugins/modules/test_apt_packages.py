@@ -28,8 +28,7 @@ def test_a_name_with_a_slash_is_refused(tmp_path: Path):
 
 def test_absent_without_a_receipt_is_no_change(tmp_path: Path):
     result = run_module("apt_packages", name="x", state="absent", root=str(tmp_path / "root"))
-    assert result["changed"] is False
-    assert result["receipt"] == str(tmp_path / "root/receipts/apt-x.json")
+    assert result["changed"] is False and result["receipt"] == str(tmp_path / "root/receipts/apt-x.json")
 
 
 def test_check_mode_reports_a_package_that_no_source_offers(tmp_path: Path):

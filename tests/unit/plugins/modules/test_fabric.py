@@ -17,8 +17,7 @@ ABSENT = [["enp1s0f0np0-no", "enP2p1s0f0np0-no"]]
 def test_state_present_requires_rails(tmp_path: Path, rails: dict[str, list[str]]) -> None:
     file = tmp_path / "60-sparkforge-fabric.yaml"
     result = run_module("fabric_netplan", file=str(file), root=str(tmp_path / "opt"), ports=ABSENT, **rails)
-    assert result["failed"] is True
-    assert "rails" in result["msg"]
+    assert result["failed"] is True and "rails" in result["msg"]
 
 
 def test_a_failed_check_is_returned_as_row_line_and_text() -> None:

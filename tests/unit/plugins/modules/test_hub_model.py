@@ -76,8 +76,7 @@ def host(tmp_path: Path) -> Iterator[Host]:
 
 
 def test_a_model_is_downloaded_once_despite_interruptions(host: Host) -> None:
-    assert host.call(check_mode=True)["changed"]
-    assert not host.models.exists()
+    assert host.call(check_mode=True)["changed"] and not host.models.exists()
     host.hub.cuts["model.safetensors"] = [12_000_000, 11_000_000]
     result = host.call()
     assert not result.get("failed"), result
@@ -89,8 +88,7 @@ def test_a_model_is_downloaded_once_despite_interruptions(host: Host) -> None:
     assert (model / "model.safetensors").read_bytes() == WEIGHTS
     assert sorted(path.name for path in model.iterdir()) == ["README.md", "config.json", "model.safetensors"]
     host.hub.requests.clear()
-    assert host.call()["changed"] is False
-    assert host.hub.requests == []
+    assert host.call()["changed"] is False and host.hub.requests == []
     # The branch main is the installed revision.
     assert host.call(revision="main")["changed"] is False
     (model / "model.safetensors").resolve().unlink()
@@ -142,8 +140,7 @@ def test_unavailable_models_are_refused_before_anything_is_written(host: Host) -
     host.hub.models["Org/Pickled"] = Model("Org/Pickled", pickled)
     assert "no model Org/None" in host.refusal(name="Org/None")
     assert "no such revision" in host.refusal(revision="v9")
-    assert "that run code" in host.refusal(name="Org/Pickled")
-    assert not list(host.models.rglob("blobs"))
+    assert "that run code" in host.refusal(name="Org/Pickled") and not list(host.models.rglob("blobs"))
     model = Path(host.call(name="Org/Pickled", allow_pickle=True)["directory"])
     assert sorted(path.name for path in model.iterdir()) == ["config.json", "pytorch_model.bin"]
 

@@ -134,8 +134,7 @@ def test_an_unreachable_server_is_skipped(server: Server, cache: Cache, query: Q
     server.close()
     cache.save(query, signer.sign(manifest()))
     result = find(query, cache, Served(url), unused_builder)
-    assert result.where == "cache"
-    assert "No connection" in result.tried[0]["said"]
+    assert result.where == "cache" and "No connection" in result.tried[0]["said"]
 
 
 @pytest.mark.parametrize(
@@ -158,8 +157,7 @@ def test_a_refused_password_is_not_shown(server: Server, cache: Cache, query: Qu
     with pytest.raises(SparkforgeError, match="name and password") as caught:
         find(query, cache, Served(server.url, "lab" if password else "", password))
     message = f"{caught.value} {caught.value.details}"
-    assert "HTTP 401" in message
-    assert "wrong" not in message
+    assert "HTTP 401" in message and "wrong" not in message
     assert "sparkforge_wheelhouse_password" in caught.value.remedy
 
 
@@ -248,8 +246,7 @@ def test_a_url_is_queried_only_with_pinned_signers(server: Server, cache: Cache)
     server.publish(unsigned)
     server.statuses[MANIFEST] = [403] * 9
     result = find(QUERY, cache, Served(server.url))
-    assert result.manifest is None
-    assert "sparkforge_wheelhouse_signers names no key" in result.tried[0]["said"]
+    assert result.manifest is None and "sparkforge_wheelhouse_signers names no key" in result.tried[0]["said"]
     # If the cache has the same manifest, the URL is not queried either.
     cache.save(QUERY, unsigned)
     assert find(QUERY, cache, Served(server.url)).where == "cache"
@@ -290,8 +287,7 @@ def test_the_cache_keeps_the_latest_manifests_of_a_stack_and_their_wheels(cache:
         query = QUERY._replace(lock_id=f"{number:012x}")
         content = f"wheel {number}".encode()
         published = manifest(content, lock_id=query.lock_id)
-        assert cache.save(query, published) is True
-        assert cache.save(query, published) is False
+        assert cache.save(query, published) is True and cache.save(query, published) is False
         os.utime(cache.path_of(query), (number, number))
         store(cache, cache.missing(published)[0], content)
         versions.append((query, published))

@@ -451,16 +451,14 @@ def test_second_run_starts_no_process(apt: FakeApt, tmp_path: Path):
     package_set(apt, tmp_path, "dev").present()
     apt.calls.clear()
     result = package_set(apt, tmp_path, "dev", update_cache=True).present()
-    assert not result["changed"]
-    assert result["packages"] == {"dev": "1"}
+    assert not result["changed"] and result["packages"] == {"dev": "1"}
     assert apt.calls == []
 
 
 def test_check_mode_reports_diff_and_changes_nothing(apt: FakeApt, tmp_path: Path):
     checked = package_set(apt, tmp_path, "dev", check_mode=True, update_cache=True).present()
     assert checked["changed"]
-    assert not apt.executed("install")
-    assert not apt.executed("update")
+    assert not apt.executed("install") and not apt.executed("update")
     assert not (tmp_path / "root").exists()
     assert package_set(apt, tmp_path, "dev").present()["diff"] == checked["diff"]
 

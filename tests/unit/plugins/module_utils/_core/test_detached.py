@@ -43,8 +43,7 @@ except Exception as error:
     print(error)
 """
     result = subprocess.run([sys.executable, "-c", starter], check=True, capture_output=True, text=True)
-    assert "cannot be started" in result.stdout
-    assert "No such file" in result.stdout
+    assert "cannot be started" in result.stdout and "No such file" in result.stdout
 
 
 def test_log_warns_of_suspend_without_systemd(tmp_path: Path) -> None:
@@ -121,8 +120,7 @@ def test_lock_is_released_with_its_holder(tmp_path: Path) -> None:
          f"lock = detached.Lock({path!r}); print(lock.take(), flush=True); time.sleep(600)"],
         stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
-    assert holder.stdout is not None
-    assert holder.stdout.readline() == "True\n"
+    assert holder.stdout is not None and holder.stdout.readline() == "True\n"
     assert state_file.is_running(str(tmp_path))
     assert not detached.Lock(path).take()
     holder.kill()

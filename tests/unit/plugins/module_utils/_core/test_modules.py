@@ -55,8 +55,7 @@ def test_proxies_are_added_to_the_environment(tmp_path: Path) -> None:
     path.write_text('{"https_proxy": "http://u:p@proxy:3128"}')
     environment = {"PATH": "/bin", modules.PROXIES_VARIABLE: str(path)}
     modules.take_proxies(environment)
-    assert environment["https_proxy"] == "http://u:p@proxy:3128"
-    assert environment["PATH"] == "/bin"
+    assert environment["https_proxy"] == "http://u:p@proxy:3128" and environment["PATH"] == "/bin"
 
 
 @pytest.mark.parametrize("named", [{}, {modules.PROXIES_VARIABLE: "/nowhere/proxies.json"}])

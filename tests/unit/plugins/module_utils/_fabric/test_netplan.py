@@ -92,8 +92,7 @@ def test_ring_has_four_devices_and_its_settings(tmp_path: Path) -> None:
     setup = Setup(tmp_path, ("spark01", "spark02", "spark03"))
     environment = setup.run()["environment"]
     assert environment["NCCL_IB_HCA"] == "rocep1s0f0,roceP2p1s0f0,rocep1s0f1,roceP2p1s0f1"
-    assert environment["NCCL_IB_SUBNET_AWARE_ROUTING"] == "1"
-    assert environment["NCCL_NET_PLUGIN"] == "none"
+    assert environment["NCCL_IB_SUBNET_AWARE_ROUTING"] == "1" and environment["NCCL_NET_PLUGIN"] == "none"
 
 
 def test_changed_mtu_is_restored_unless_cable_is_missing(setup: Setup) -> None:
@@ -133,8 +132,7 @@ def test_lost_management_address_reverts_the_change(setup: Setup) -> None:
     setup.apply_file = lose_management_address  # type: ignore[method-assign]
     error = setup.run_error()
     assert "lacks 10.0.0.11/24" in error.cause
-    assert not setup.file.exists()
-    assert not (setup.root / "receipts").exists()
+    assert not setup.file.exists() and not (setup.root / "receipts").exists()
     assert setup.spark.addresses["enp1s0f0np0"] == []
 
 
@@ -150,8 +148,7 @@ def test_failed_removal_restores_the_fabric(setup: Setup) -> None:
     error = setup.run_error(state="absent")
     assert "lacks 10.0.0.11/24" in error.cause
     assert setup.file.read_text() == text
-    assert setup.spark.addresses["enp1s0f0np0"] == ["192.168.200.1/24"]
-    assert setup.run()["changed"] is False
+    assert setup.spark.addresses["enp1s0f0np0"] == ["192.168.200.1/24"] and setup.run()["changed"] is False
 
 
 def test_ineffective_apply_reverts_the_change(setup: Setup) -> None:
@@ -162,8 +159,7 @@ def test_ineffective_apply_reverts_the_change(setup: Setup) -> None:
 
 
 def test_file_is_written_without_apply(setup: Setup) -> None:
-    assert setup.run(apply=False)["changed"] is True
-    assert setup.apply_count() == 0
+    assert setup.run(apply=False)["changed"] is True and setup.apply_count() == 0
     assert setup.run(apply=False)["changed"] is False
 
 
@@ -180,15 +176,13 @@ def test_kernel_problem_is_a_warning(setup: Setup) -> None:
 
 @pytest.mark.parametrize("environment", [{"lower": "1"}, {"A B": "1"}, {"NCCL_DEBUG": "a b"}, {"NCCL_DEBUG": "$(id)"}])
 def test_variable_unsafe_for_a_shell_is_refused(setup: Setup, environment: dict[str, str]) -> None:
-    assert "fabric_environment" in setup.run_error(environment=environment).cause
-    assert not setup.file.exists()
+    assert "fabric_environment" in setup.run_error(environment=environment).cause and not setup.file.exists()
 
 
 def test_variables_can_be_replaced_and_removed(setup: Setup) -> None:
     changes = {"NCCL_DEBUG": "INFO", "UCX_NET_DEVICES": None}
     environment = setup.run(environment=changes, socket_interface="enp1s0f0np0")["environment"]
-    assert environment["NCCL_DEBUG"] == "INFO"
-    assert "UCX_NET_DEVICES" not in environment
+    assert environment["NCCL_DEBUG"] == "INFO" and "UCX_NET_DEVICES" not in environment
     assert environment["NCCL_SOCKET_IFNAME"] == "enp1s0f0np0"
 
 

@@ -84,8 +84,7 @@ def refusal(path: Path, content: bytes, work: t.Callable[[str, str], t.Any]) -> 
 def test_hostile_headers_take_little_memory(tmp_path: Path, bomb: t.Any) -> None:
     content = gzip.compress(padded(bomb()) + bytes(1024), 6)
     cause, memory = refusal(tmp_path, content, unpack.unpack)
-    assert "not a tar archive: " in cause
-    assert len(cause) < 1000
+    assert "not a tar archive: " in cause and len(cause) < 1000
     assert memory < MEMORY_LIMIT
     assert os.listdir(tmp_path) == ["archive"]
 
@@ -100,8 +99,7 @@ def test_source_archive_has_the_same_limits(tmp_path: Path) -> None:
 def test_members_are_not_kept_in_memory(tmp_path: Path) -> None:
     content = gzip.decompress(tar([(member(f"top/{n:06}/"), b"") for n in range(10)], "gz"))
     members = archive_reader.Members(io.BytesIO(content))
-    assert len(list(members)) == 10
-    assert members._archive.members == []
+    assert len(list(members)) == 10 and members._archive.members == []
 
 
 def test_gigabyte_dictionary_is_refused(tmp_path: Path) -> None:
@@ -128,8 +126,7 @@ def test_concatenated_xz_streams_with_padding(tmp_path: Path) -> None:
 
 def test_long_name_is_shortened_in_the_message(tmp_path: Path) -> None:
     cause, _memory = refusal(tmp_path, tar([(member("top/" + "n" * 60_000 + "/.."), b"")], "gz"), unpack.unpack)
-    assert "archive with '..'" in cause
-    assert len(cause) <= 4000
+    assert "archive with '..'" in cause and len(cause) <= 4000
 
 
 def test_zip_archive_with_large_directory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

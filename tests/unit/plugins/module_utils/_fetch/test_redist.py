@@ -116,8 +116,7 @@ def test_deep_staging_directory_of_killed_run_is_removed(bench: Bench) -> None:
         os.close(parent)
         parent = child
     os.close(parent)
-    assert bench.redist().present()["changed"]
-    assert os.listdir(bench.path / "prefix") == ["one"]
+    assert bench.redist().present()["changed"] and os.listdir(bench.path / "prefix") == ["one"]
 
 
 @pytest.mark.parametrize("target", ["..", ".", "../..", "current", "../other", "{bench}/outside"])
@@ -136,8 +135,7 @@ def test_edited_link_does_not_decide_removal(bench: Bench, target: str) -> None:
     assert set(removed) <= {str(link), str(bench.path / "prefix/one/1.0-cuda13")} | {
         str(bench.path / path) for path in ("loader/sparkforge-one.conf", "root/receipts/redist-one.json")
     }
-    assert (bench.path / "prefix/other/1.0").is_dir()
-    assert (bench.path / "outside").is_dir()
+    assert (bench.path / "prefix/other/1.0").is_dir() and (bench.path / "outside").is_dir()
     assert os.listdir(bench.path / "prefix/one") == ["of-somebody-else"]
 
 

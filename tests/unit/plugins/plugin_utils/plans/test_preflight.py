@@ -110,8 +110,7 @@ def test_less_memory_than_the_profiles_is_a_warning() -> None:
     assert judge(stack=profile) == []
     problems = judge({"memory": {"total_mib": 64000}}, profile)
     assert [(row["check"], row["severity"]) for row in problems] == [("memory", "warning")]
-    assert "profile gb10 needs 110.0 GiB" in problems[0]["cause"]
-    assert "stack_profile" in problems[0]["remedy"]
+    assert "profile gb10 needs 110.0 GiB" in problems[0]["cause"] and "stack_profile" in problems[0]["remedy"]
     # A host without a GPU is not the profile's machine; if a GPU is required, another check reports that.
     without_gpu = {"gpu": {"devices": []}, "memory": {"total_mib": 64000}}
     assert judge(without_gpu, profile, {"gpu_required": False}) == []
@@ -135,8 +134,7 @@ NO_WHEELS: dict[str, t.Any] = {"wheels": None}
 def assert_problem(problems: list[dict[str, str]], check: str, severity: str, text: str) -> None:
     assert [(row["check"], row["severity"]) for row in problems] == [(check, severity)]
     assert text in problems[0]["cause"] + " "
-    assert problems[0]["remedy"].endswith(".")
-    assert problems[0]["cause"].endswith(".")
+    assert problems[0]["remedy"].endswith(".") and problems[0]["cause"].endswith(".")
 
 
 def pin(package: str, pinned: str, priority: int) -> dict[str, t.Any]:
