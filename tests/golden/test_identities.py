@@ -194,8 +194,7 @@ def test_a_flag_more_of_a_role_is_another_identity(change, units, monkeypatch: p
     stack = stack_of("torch-2.14.1", "build")
     before = json.loads(RECORDED.read_text())["torch-2.14.1 build"]["aarch64"]
     change(monkeypatch)
-    after = fingerprints(stack)
-    assert {name for name, mark in after.items() if mark != before[name]} == units
+    assert {name for name, mark in fingerprints(stack).items() if mark != before[name]} == units
 
 
 def record() -> str:

@@ -135,8 +135,7 @@ class Host:
 
     def execute(self, script: str, check: bool = True) -> str:
         """Run a script as root inside the container, to set up a test or inspect its result."""
-        result = image.podman("exec", self.container, "sh", "-c", script, quiet=not check)
-        return result.stdout.strip()
+        return image.podman("exec", self.container, "sh", "-c", script, quiet=not check).stdout.strip()
 
     def exposure(self, unit: str) -> float:
         """Return a loaded unit's exposure according to systemd-analyze(1), from 0 to 10."""

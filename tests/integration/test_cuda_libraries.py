@@ -173,8 +173,7 @@ def test_a_source_that_apt_cannot_verify_or_find_leaves_nothing(host: Host, wron
 def test_a_plan_that_would_remove_a_package_is_refused(host: Host, role: Role, vendor: str, tmp_path: Path) -> None:
     plant(host, tmp_path, package("our-cluster-library", Conflicts=["libnccl2"]))
     earlier = state(host)[1]
-    play = role().failed()
-    assert "apt would remove our-cluster-library" in play.text
+    assert "apt would remove our-cluster-library" in role().failed().text
     assert state(host)[1] == earlier
     host.execute("dpkg --purge our-cluster-library")
 

@@ -249,8 +249,7 @@ def test_links_on_a_host_affect_only_that_host(pair: Pair, alone: dict[str, Any]
     # The host's own ldconfig would block on the pipe.
     pair.hostile.execute(f"rm -rf {root} /etc/ld.so.conf.d/sparkforge-x.conf {logs}")
     assert same(rows[pair.other.name], alone)
-    shadow = pair.hostile.execute("head -1 /etc/shadow")
-    assert shadow not in pair.status.read_text()
+    assert pair.hostile.execute("head -1 /etc/shadow") not in pair.status.read_text()
     pair.is_untouched()
 
 

@@ -88,8 +88,7 @@ def test_all_downloads_use_the_proxy_and_the_password_is_never_shown(host, facto
 def test_both_are_removed_when_the_variables_are_empty(host: Host, factory: list[str], proxy: Proxy) -> None:
     apply(host, sparkforge_proxies={"http": proxy.url}).succeeded()
     empty = {"sparkforge_proxies": {}, "sparkforge_ca_certificate": ""}
-    play = apply(host, "--check", "--diff", **empty).succeeded()
-    assert play.changed >= 2
+    assert apply(host, "--check", "--diff", **empty).succeeded().changed >= 2
     assert host.execute(f"ls {APT_FILE} {CA_FILE}").split() == [APT_FILE, CA_FILE]
     apply(host, **empty).succeeded()
     assert host.contents() == factory

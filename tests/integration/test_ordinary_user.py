@@ -288,8 +288,7 @@ def rootless(account: Account) -> Iterator[str]:
 
 @pytest.mark.long
 def test_the_lab_runs_without_root(account: Account, rootless: str):
-    output = account.run(f"make lab {rootless}")
-    assert "spark01 is up at 127.0.0.1:" in output
+    assert "spark01 is up at 127.0.0.1:" in account.run(f"make lab {rootless}")
     assert containers(account.name) == {}, "it is not root's"
     assert f"{account.name}-" in account.run("podman ps")
     played = account.run(".venv/bin/ansible-playbook -i inventory/lab.yml playbooks/preflight.yml -l spark01")
@@ -300,8 +299,7 @@ def test_the_lab_runs_without_root(account: Account, rootless: str):
 
 @pytest.mark.long
 def test_make_demo_without_root(account: Account, rootless: str):
-    output = account.run(f"make demo {rootless}")
-    assert "run changed nothing." in output
+    assert "run changed nothing." in account.run(f"make demo {rootless}")
     account.run(f"make lab-down {rootless}")
 
 

@@ -357,11 +357,9 @@ def test_model_is_downloaded_by_name_and_served(host: Host, hub: Hub, wheels: tu
     host.execute("umount -l /srv/hub")
     assert serve(host, wheels[0], "--check", **variables).succeeded().changed > 0
     hub.cuts["model.safetensors"] = [12_000_000]
-    played = serve(host, wheels[0], **variables).succeeded()
-    assert "Org/Tiny: licence apache-2.0, revision" in played.text
+    assert "Org/Tiny: licence apache-2.0, revision" in serve(host, wheels[0], **variables).succeeded().text
     now = asked(host)
-    commit = hub.models["Org/Tiny"].commit
-    assert now["model"] == f"/srv/hub/models--Org--Tiny/snapshots/{commit}"
+    assert now["model"] == f"/srv/hub/models--Org--Tiny/snapshots/{hub.models['Org/Tiny'].commit}"
     assert now["served_model_name"] == "Org/Tiny"
     assert host.execute(f"ls {now['model']}").split() == ["README.md", "config.json", "model.safetensors"]
     assert host.execute("stat -c '%U %a' /srv/hub /srv/hub/models--Org--Tiny/blobs/*").split("\n")[0] == (

@@ -61,8 +61,7 @@ def test_play_prints_the_path_of_the_report(site_run: SiteRun) -> None:
 
 
 def test_sudo_asks_the_user_of_the_play_for_a_password(site_run: SiteRun) -> None:
-    refused = site_run.host.execute("su spark -c 'sudo -n true' 2>&1 || true")
-    assert "password is required" in refused
+    assert "password is required" in site_run.host.execute("su spark -c 'sudo -n true' 2>&1 || true")
 
 
 def test_wrong_sudo_password_is_reported_in_one_message(site_run: SiteRun) -> None:

@@ -119,8 +119,7 @@ def published(builder: Builder) -> Builder:
 def served(published: Builder) -> Builder:
     """The wheelhouse served over plain HTTP, without a password."""
     before = published.host.contents()
-    checked = published.serve("--check", "--diff").succeeded()
-    assert checked.changed > 0
+    assert published.serve("--check", "--diff").succeeded().changed > 0
     assert published.host.contents() == before
     assert published.serve().succeeded().changed > 0
     return published

@@ -311,8 +311,7 @@ def near(file: str) -> list[str]:
 
 def _kin(test: str, file: str) -> bool:
     """Tell whether a test is in the directory for the file's package."""
-    package = Path(file).parent.name
-    return f"/{package}/" in test or (file.startswith("cli/") and "/cli/" in test)
+    return f"/{Path(file).parent.name}/" in test or (file.startswith("cli/") and "/cli/" in test)
 
 
 # -- drawing

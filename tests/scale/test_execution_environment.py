@@ -58,8 +58,7 @@ def context(tmp_path_factory: pytest.TempPathFactory) -> Context:
         shutil.copy2(path, work)
     run(BIN / "ansible-galaxy", "collection", "build", "--force", "--output-path", work, cwd=CHECKOUT)
     folder = work / "context"
-    output = run(BIN / "ansible-builder", "create", "--context", folder, "-v", "2", cwd=work)
-    return Context(folder, output)
+    return Context(folder, run(BIN / "ansible-builder", "create", "--context", folder, "-v", "2", cwd=work))
 
 
 def test_everything_that_the_definition_names_is_in_the_context(context: Context) -> None:

@@ -114,8 +114,7 @@ def test_a_spark_is_recognized_and_pytorch_can_be_planned_for_it(host: dict[str,
     assert host["driver"]["open_kernel_module"] is True
     problems = [row for row in preflight.problems(host, STACK, SETTINGS) if row["severity"] == "error"]
     assert not {row["check"] for row in problems} & {"architecture", "operating system", "gpu", "compute capability"}
-    plan = pytorch_plan(host)
-    assert all("(role " in line or "(build_toolchain" in line for line in plan["missing"])
+    assert all("(role " in line or "(build_toolchain" in line for line in pytorch_plan(host)["missing"])
 
 
 #: Both methods of installing the default PyTorch.

@@ -373,8 +373,7 @@ def test_page_cache_is_dropped_first_and_jobs_fill_the_rest():
     demand = admission.demand(["blender"], "60G", GIB)
     assert admission.plan(demand, memory(100, cached=10)).answer == "start"
     assert admission.plan(demand, memory(100, cached=80)).answer == "drop"
-    verdict = admission.plan(demand, memory(100), cores=20)
-    assert verdict.jobs == 1 + (100 - 12 - 60) // 4
+    assert admission.plan(demand, memory(100), cores=20).jobs == 1 + (100 - 12 - 60) // 4
 
 
 def test_holder_of_the_memory_is_named():

@@ -647,8 +647,7 @@ def test_act_is_recorded_with_the_seconds_before_it(machine: Machine, tmp_path: 
     assert [row["act"] for row in records] == ["warn", "ask"]
     assert records[-1]["victim"][0]["gpu"] == 113 * GIB
     assert records[-1]["figures"]
-    login = (tmp_path / "login").read_text()
-    assert "asked loa\ufffd[31mder (process 901 of session-1.scope)" in login
+    assert "asked loa\ufffd[31mder (process 901 of session-1.scope)" in (tmp_path / "login").read_text()
     assert capsys.readouterr().out.startswith("<4>warning: ")
     metrics = (tmp_path / "metrics/sparkforge_guard.prom").read_text()
     assert f'sparkforge_gpu_process_bytes{{pid="700",name="sshd",unit="ssh.service"}} {GIB}' in metrics

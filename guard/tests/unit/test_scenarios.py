@@ -92,8 +92,7 @@ class Simulated:
             self.late = (self.now + self.draw.uniform(0.01, 0.2), held)
 
     def memory(self) -> host.Memory:
-        left = int(self.available())
-        return host.Memory(self.now, TOTAL, left, 0, 0, 0, 0, 0.0, 0.0, 0, 0)
+        return host.Memory(self.now, TOTAL, int(self.available()), 0, 0, 0, 0, 0.0, 0.0, 0, 0)
 
     def processes(
         self, gpu: t.Mapping[int, int], swapped: bool, known: t.Container[int] = ()

@@ -27,8 +27,7 @@ def answer(path: pathlib.Path, capsys: Capture, text: str | None = None) -> tupl
     """Explain a log, or this text; return the exit status and the JSON answer."""
     if text is not None:
         path.write_text(text)
-    status = explain.main(["--json", str(path)])
-    return status, json.loads(capsys.readouterr().out)
+    return explain.main(["--json", str(path)]), json.loads(capsys.readouterr().out)
 
 
 def test_known_error_with_three_lines_around_it(log: pathlib.Path, capsys: Capture) -> None:

@@ -330,8 +330,7 @@ def test_history_drops_oldest_reports(bare: Path, tmp_path: Path, monkeypatch: p
     for number in range(4):
         (history / f"2026-01-0{number + 1}T000000Z.000000000.json").write_text("{}")
     (history / "2026-01-05T000000Z.000000000.json").write_text("damaged")
-    report = Proof(options(python=str(bare), history=str(history))).run()
-    assert report["drift"]["since"] is None
+    assert Proof(options(python=str(bare), history=str(history))).run()["drift"]["since"] is None
     names = sorted(path.name for path in history.iterdir())
     assert len(names) == 3 and json.loads((history / names[-1]).read_text())["verdict"] == "fail"
 

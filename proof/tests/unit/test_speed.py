@@ -238,5 +238,4 @@ def test_reason_of_low_clock(reason: str, cause: str, remedy: str):
 
 
 def test_clock_without_floor_and_power():
-    quiet = Sample(611.0)
-    assert speed.clock_fault([quiet], [], "NVIDIA X") == (611.0, None, None)
+    assert speed.clock_fault([Sample(611.0)], [], "NVIDIA X") == (611.0, None, None)

@@ -39,8 +39,7 @@ def build(output: Path, cache: Path, platform_name: str = NATIVE, **changes: t.A
 def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     need("gpg")
     folder = tmp_path_factory.mktemp("mirror")
-    summary = build(folder / "native", folder / "cache")
-    return Built(folder / "native", folder / "cache", summary)
+    return Built(folder / "native", folder / "cache", build(folder / "native", folder / "cache"))
 
 
 def test_stages_of_another_checkouts_tree_are_reused_and_old_unused_trees_removed(built: Built, tmp_path: Path, capsys):

@@ -96,8 +96,7 @@ def test_cutlass_treats_121a_like_120a(tmp_path: Path, target: str, known: bool)
     (tmp_path / "cute/tensor.hpp").write_text("#ifdef CUTLASS_ARCH_MMA_SM120A_ENABLED\ntold\n#endif\n")
     (tmp_path / "kernel.cc").write_text(kernel)
     command = ["g++", "-E", "-P", f"-D{target}", f"-I{tmp_path}", str(tmp_path / "kernel.cc")]
-    result = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert ("told" in result.stdout) is known
+    assert ("told" in subprocess.run(command, capture_output=True, text=True, check=True).stdout) is known
 
 
 @pytest.mark.parametrize(
@@ -167,8 +166,7 @@ def test_a_fix_holds_on_the_real_files(tmp_path: Path, name: str) -> None:
     for edit in edits:
         (tmp_path / edit["path"]).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(tree / edit["path"], tmp_path / edit["path"])
-    applied = patching.apply(str(tmp_path), [], edits, print)
-    assert len(applied) == len(edits)
+    assert len(patching.apply(str(tmp_path), [], edits, print)) == len(edits)
     if name == "attention_guard":
         # The edits cover all guarded files.
         folder = tree / FIXES[name]["edits"][0]["directory"]

@@ -229,5 +229,4 @@ def test_a_cached_manifest_of_an_unknown_key_is_not_compared(site: Site, keys: l
 
 @pytest.mark.parametrize("line", ["", "ssh-ed25519", "AAAA", "ssh-ed25519 AAAA\n* ssh-ed25519 BBBB"])
 def test_an_invalid_public_key_is_named(site: Site, line: str) -> None:
-    result = site.find(signers=[line])
-    assert "OpenSSH public key" in result["cause"]
+    assert "OpenSSH public key" in site.find(signers=[line])["cause"]

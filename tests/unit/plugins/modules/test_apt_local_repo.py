@@ -195,8 +195,7 @@ def test_a_keyring_with_a_foreign_or_multiline_name_is_refused(tmp_path, maker, 
 
 def test_a_deb_with_the_right_sha256_is_installed_unchanged(apt, tmp_path, maker, no_configure):
     deb = pack(repository(tmp_path, maker), tmp_path)
-    result = local(apt, tmp_path, deb, sha256=sha256(deb).upper()).present()
-    assert result["changed"]
+    assert local(apt, tmp_path, deb, sha256=sha256(deb).upper()).present()["changed"]
     assert apt.installed.read_bytes() == deb.read_bytes()
 
 
@@ -224,8 +223,7 @@ def test_older_repositories_are_removed_after_the_new_one_is_installed(apt, tmp_
         f"Package: {left}\nStatus: deinstall ok config-files\nVersion: 1.0-1\n"
     )
     deb = pack(repository(tmp_path, maker), tmp_path)
-    result = local(apt, tmp_path, deb, sha256=sha256(deb)).present()
-    assert result["retired"] == [left, old]
+    assert local(apt, tmp_path, deb, sha256=sha256(deb)).present()["retired"] == [left, old]
     order = [call[1] for call in apt.calls if call[0] == "dpkg"]
     assert order == ["--install", "--purge", "--purge"]
 

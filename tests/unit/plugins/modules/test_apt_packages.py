@@ -21,8 +21,7 @@ def test_present_needs_packages():
 
 
 def test_a_name_with_a_slash_is_refused(tmp_path: Path):
-    result = run_module("apt_packages", name="../x", packages=["git"], root=str(tmp_path))
-    assert result["failed"]
+    assert run_module("apt_packages", name="../x", packages=["git"], root=str(tmp_path))["failed"]
     assert list(tmp_path.iterdir()) == []
 
 

@@ -268,8 +268,7 @@ def test_a_new_environment_is_installed_proven_and_current(host: Host) -> None:
         assert again["modules"] == first["modules"]
     assert tree(host.directory) == before
 
-    removal = host.succeed(state="absent", check=True)
-    assert removal["changed"]
+    assert host.succeed(state="absent", check=True)["changed"]
     assert tree(host.directory) == before
     assert host.succeed(state="absent")["changed"]
     assert sorted(path.name for path in host.directory.iterdir()) == ["links"]
@@ -559,8 +558,7 @@ def test_a_failed_installation_leaves_the_current_environment_as_it_was(host: Ho
     (host.environments / "current").symlink_to("old")
     for name in ("bin", "receipts"):
         (host.root / name).mkdir()
-    result = host.fail(**prepare(host))
-    assert cause in result["cause"]
+    assert cause in host.fail(**prepare(host))["cause"]
     assert host.link() == "old"
 
 

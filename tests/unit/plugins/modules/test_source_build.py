@@ -181,8 +181,7 @@ def test_a_killed_engine_resumes_from_the_objects(host: EngineHost) -> None:
     host.gate.touch()
     kill_worker(host, started)
     host.gate.unlink()
-    finished = host.must_build(source)
-    assert finished["fingerprint"] == started["fingerprint"]
+    assert host.must_build(source)["fingerprint"] == started["fingerprint"]
     counts = Counter(host.compilations())
     assert sorted(counts) == [f"unit_{number}.c" for number in range(SOURCE_FILES)]
     assert sum(counts.values()) <= SOURCE_FILES + JOBS, counts
@@ -194,8 +193,7 @@ def test_orphaned_compilers_do_not_write_into_the_next_attempt(host: EngineHost)
     started = start_held_build(host, source)
     kill_worker(host, started)
     # ninja and the compilers started by the killed engine are still waiting.
-    again = host.build(source)
-    assert again["status"] == "running"
+    assert host.build(source)["status"] == "running"
     host.wait_until(lambda: host.state(started).get("attempts") == 2)
     host.wait_until(lambda: len(host.compilations()) >= 2 * JOBS)
     assert any("interrupted attempt" in note for note in host.state(started)["notes"])
@@ -252,8 +250,7 @@ def test_objects_that_were_not_synced_are_rebuilt_after_a_power_loss(host: Engin
     lose_power(host, started, "build/CMakeFiles/tiny.dir/unit_*.o")
     host.change_state(started, boot_id="another")
     host.gate.unlink()
-    finished = host.must_build(source)
-    assert any("was rebooted" in note for note in finished["notes"])
+    assert any("was rebooted" in note for note in host.must_build(source)["notes"])
     library = Path(host.build(source)["prefix"]) / "lib/libtiny.so"
     names = subprocess.run(["nm", "-D", str(library)], check=True, capture_output=True, text=True).stdout
     assert all(f"unit_{number}" in names for number in range(SOURCE_FILES))
@@ -265,8 +262,7 @@ def test_a_power_loss_before_the_first_sync_restarts_the_build(host: EngineHost)
     lose_power(host, started, "source/CMakeLists.txt", "build/*.ninja")
     host.change_state(started, boot_id="another", checkpoint=None)
     host.gate.unlink()
-    finished = host.must_build(source)
-    assert any("starts from scratch" in note for note in finished["notes"])
+    assert any("starts from scratch" in note for note in host.must_build(source)["notes"])
     assert host.build(source)["status"] == "unchanged"
 
 
@@ -296,8 +292,7 @@ def test_a_clock_that_went_back_is_reported_and_does_no_harm(host: EngineHost) -
         os.utime(path, (future, future))
     host.change_state(started, updated=future)
     host.gate.unlink()
-    finished = host.must_build(source)
-    assert any("went back by 86" in note for note in finished["notes"])
+    assert any("went back by 86" in note for note in host.must_build(source)["notes"])
     assert host.build(source)["status"] == "unchanged"
 
 
@@ -412,8 +407,7 @@ def test_absent_kills_the_build_and_removes_everything(host: EngineHost) -> None
     common = {"name": "tiny", "state": "absent", "user": host.user, "root": str(host.root), "log_root": str(host.logs)}
     assert run_module("source_build", check_mode=True, **common)["changed"] is True
     assert Path(f"/proc/{host.state(started)['pid']}").exists()
-    removed = run_module("source_build", **common)
-    assert removed["changed"] is True
+    assert run_module("source_build", **common)["changed"] is True
     assert not [path for path in host.root.rglob("*") if path.is_file()]
     assert not host.logs.exists()
     assert run_module("source_build", **common)["changed"] is False

@@ -98,8 +98,7 @@ def test_a_later_build_cannot_change_the_receipt_of_an_earlier_one(host: EngineH
     assert as_builder("import os, sys; os.unlink(sys.argv[1])", str(receipt)) != 0
     assert as_builder("import os, sys; os.rename(sys.argv[1], sys.argv[1] + '-')", str(copy.parents[1])) != 0
     assert as_builder(WRITE, str(copy), text) == 0
-    again = host.build(source)
-    assert (again["status"], receipt.read_text()) == ("unchanged", before)
+    assert (host.build(source)["status"], receipt.read_text()) == ("unchanged", before)
 
 
 def test_a_planted_artefact_is_not_used(host: EngineHost) -> None:
@@ -182,8 +181,7 @@ def test_files_planted_by_the_account_in_its_build_reach_no_file_of_root(host: E
         again = host.build(source, keep=1, rebuild=True, follow=True)
         # The account may break its own build, but the module neither hangs nor raises an exception.
         assert again.get("status") == "built" or (again["cause"] and again["remedy"]), (kind, again)
-    removal = host.absent()
-    assert removal["changed"] and not (host.root / "builds").exists()
+    assert host.absent()["changed"] and not (host.root / "builds").exists()
     assert victim.read_text() == "root's" and stat.S_IMODE(victim.stat().st_mode) == 0o600 and victim.owner() == "root"
 
 
@@ -200,8 +198,7 @@ def test_an_invalid_state_is_reported_in_one_message(host: EngineHost, status: s
     source = host.project(2)
     built = host.must_build(source, keep=1)
     state = {**INVALID_STATE, "status": status}
-    path = str(host.directory(built) / "state.json")
-    assert as_builder(WRITE, path, json.dumps(state)) == 0
+    assert as_builder(WRITE, str(host.directory(built) / "state.json"), json.dumps(state)) == 0
     assert run_module("build_info", root=str(host.root))["unfinished"] == []
     attach = {"fingerprint": built["fingerprint"], "platform": built["platform"], "seen": {}}
     result = host.build(source, attach=attach)

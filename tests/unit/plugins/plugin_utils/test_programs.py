@@ -52,8 +52,7 @@ def test_the_sources_name_the_command_that_makes_the_program(tmp_path: Path) -> 
     assert proof.returncode == 2 and len(proof.stderr.splitlines()) == 1 and "Run make proof" in proof.stderr
     (tmp_path / "settings.json").write_text("{}")
     arguments = ("-m", "sparkforge_guard", "install", tmp_path / "settings.json", "--check")
-    guard = run(sys.executable, *arguments, cwd=CHECKOUT / "guard/src")
-    assert "Run make guard" in guard.stderr
+    assert "Run make guard" in run(sys.executable, *arguments, cwd=CHECKOUT / "guard/src").stderr
 
 
 @pytest.mark.parametrize("version", ["3.9", "3.13"])

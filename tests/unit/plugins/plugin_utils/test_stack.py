@@ -446,8 +446,7 @@ def test_an_incomplete_or_outdated_lock_of_a_build_is_refused(built_site: Site, 
 
 def test_all_gaps_of_a_lock_are_reported_at_once_and_removal_needs_no_lock(built_site: Site) -> None:
     built_site.lock = None
-    error = built_site.refusal(method="build")
-    assert len(error.details["problems"]) == 5
+    assert len(built_site.refusal(method="build").details["problems"]) == 5
     built_site.write()
     stack = facts.facts("site", "build", "gb10", built_site.search_paths, lock_required=False)["stack"]
     assert stack["units"]["pytorch"]["source"] is None

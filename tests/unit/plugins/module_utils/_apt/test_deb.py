@@ -100,8 +100,7 @@ def test_continuation_line_is_not_a_field():
     text = "Package: a\n \tEssential: yes\nTag: b\x0cEssential: yes\x85Essential: yes\n .\n"
     (fields,) = apt_state.paragraphs(text)
     assert fields == {"package": "a\n Essential: yes", "tag": "b\x0cEssential: yes\x85Essential: yes\n ."}
-    written = "".join(f"{name}: {value}\n" for name, value in fields.items())
-    assert apt_state.paragraphs(written) == [fields]
+    assert apt_state.paragraphs("".join(f"{name}: {value}\n" for name, value in fields.items())) == [fields]
 
 
 def with_data(deb: Path, data: bytes, name: str = "data.tar") -> str:

@@ -538,8 +538,7 @@ def test_absent_keeps_packages_marked_manual(apt: FakeApt, tmp_path: Path):
 def test_package_that_a_second_set_needs_passes_to_it(apt: FakeApt, tmp_path: Path, first, second, reason, brought):
     package_set(apt, tmp_path, first, name="a").present()
     package_set(apt, tmp_path, *second, name="b").present()
-    result = package_set(apt, tmp_path, name="a").absent()
-    assert result["kept"] == [{"name": "lib", "reason": reason}]
+    assert package_set(apt, tmp_path, name="a").absent()["kept"] == [{"name": "lib", "reason": reason}]
     assert receipt(tmp_path, "b")["brought"] == brought
     package_set(apt, tmp_path, name="b").absent()
     assert apt.installed == {}

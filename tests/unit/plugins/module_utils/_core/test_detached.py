@@ -58,8 +58,7 @@ detached.start(["/bin/echo", "built"], account=accounts.Account({current_user()!
 """
     subprocess.run([sys.executable, "-c", starter], check=True)
     wait_for(lambda: "built" in log.read_text())
-    first = log.read_text().splitlines()[0]
-    assert first.startswith("== This host may")
+    assert log.read_text().splitlines()[0].startswith("== This host may")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root starts units of systemd")

@@ -165,8 +165,7 @@ def test_unreadable_candidate_stops_the_search(root: pathlib.Path) -> None:
 def test_need_with_slash_is_a_path(root: pathlib.Path) -> None:
     write_elf(root / "opt/libx.so", soname="libx.so")
     write_elf(root / "a.so", needed=["/opt/libx.so", "$ORIGIN/opt/libx.so", "/gone/liby.so"])
-    result = closure(root, "/a.so")
-    assert sonames(result["missing"]) == ["/gone/liby.so"]
+    assert sonames(closure(root, "/a.so")["missing"]) == ["/gone/liby.so"]
 
 
 def test_circular_needs_end(root: pathlib.Path) -> None:
@@ -211,8 +210,7 @@ def test_cache_entry_matches_the_machine(root: pathlib.Path) -> None:
     write_elf(root / "b.so", needed=["libx.so.1"], machine=X86_64)
     (root / "etc").mkdir()
     (root / "etc/ld.so.cache").write_bytes(elf_writer.new_cache(list(reversed(CACHE))))
-    result = closure(root, "/a.so")
-    assert result["resolved"]["libx.so.1"] == "/opt/x/libx.so.1"
+    assert closure(root, "/a.so")["resolved"]["libx.so.1"] == "/opt/x/libx.so.1"
     assert closure(root, "/b.so")["resolved"]["libx.so.1"] == "/opt/x86/libx.so.1"
 
 
@@ -243,8 +241,7 @@ def test_ld_so_conf_is_used_without_cache(root: pathlib.Path) -> None:
     (root / "etc/ld.so.conf.d/a.conf").write_text("/usr/local/lib\ninclude /etc/ld.so.conf\n")
     files = FileSystem(str(root))
     assert configured_directories(files) == ["/usr/local/lib", "/opt/sparkforge/redist/libcudss/current/lib", "/opt/y"]
-    result = closure(root, "/a.so")
-    assert result["missing"] == []
+    assert closure(root, "/a.so")["missing"] == []
 
 
 def test_cache_of_this_host_matches_ldconfig() -> None:
@@ -276,8 +273,7 @@ def by_the_real_loader(path: str, **environment: str) -> dict[str, str | None]:
 
 
 def by_our_loader(path: str, search: t.Sequence[str] = ()) -> dict[str, str | None]:
-    load = loader.Loader(search=search).load(path)
-    return {need.soname: need.path for need in reversed(load.needs)}
+    return {need.soname: need.path for need in reversed(loader.Loader(search=search).load(path).needs)}
 
 
 def system_files() -> list[str]:
@@ -381,8 +377,7 @@ def test_links_to_library_count_once(root: pathlib.Path) -> None:
     (root / "d/loop").symlink_to("loop")
     (root / "d/up").symlink_to("..")
     (root / "d/dangling.so").symlink_to("nothing.so")
-    result = closure(root, "/d")
-    assert result["missing"][0]["needed_by"] == ["/d/libx.so.1.2"]
+    assert closure(root, "/d")["missing"][0]["needed_by"] == ["/d/libx.so.1.2"]
 
 
 def test_circular_link_is_refused(root: pathlib.Path, tmp_path: pathlib.Path) -> None:

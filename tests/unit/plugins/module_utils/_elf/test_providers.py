@@ -67,8 +67,7 @@ def test_cudss_1_is_not_cudss_0() -> None:
 
 
 def test_archive_depends_on_the_platform() -> None:
-    archive = providers.provider("libcudss.so.0", "x86_64").archive
-    assert archive == "cudss/redist/libcudss/linux-x86_64"
+    assert providers.provider("libcudss.so.0", "x86_64").archive == "cudss/redist/libcudss/linux-x86_64"
     assert providers.provider("libcudss.so.0", "riscv64").archive is None
 
 
@@ -76,8 +75,7 @@ def test_table_has_no_unfilled_placeholder() -> None:
     for entry in providers._TABLE:
         groups = re.compile(entry.pattern).groups
         for text in (entry.package or "", entry.hint):
-            filled = text.format(*["1"] * groups, suffix="13-0", major="13", minor="13.0")
-            assert "{" not in filled
+            assert "{" not in text.format(*["1"] * groups, suffix="13-0", major="13", minor="13.0")
 
 
 @pytest.mark.parametrize(

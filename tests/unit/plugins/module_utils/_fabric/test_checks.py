@@ -67,15 +67,13 @@ def test_slow_link_is_reported(spark: Spark) -> None:
 
 def test_missing_gid_is_reported(spark: Spark) -> None:
     spark.write("sys/class/infiniband/roceP2p1s0f0/ports/1/gid_attrs/types/3", "IB/RoCE v1\n")
-    rows = check(spark)
-    assert "roceP2p1s0f0 has no RoCE v2 GID of 192.168.201.1" in rows["rdma.cable1.1"]["cause"]
+    assert "roceP2p1s0f0 has no RoCE v2 GID of 192.168.201.1" in check(spark)["rdma.cable1.1"]["cause"]
 
 
 def test_missing_rdma_device_is_reported(spark: Spark) -> None:
     for _name, _pci, rdma in HALVES:
         (spark.root / f"sys/class/infiniband/{rdma}").rename(spark.root / f"gone-{rdma}")
-    rows = check(spark)
-    assert "modprobe mlx5_ib" in rows["rdma.cable1.0"]["remedy"]
+    assert "modprobe mlx5_ib" in check(spark)["rdma.cable1.0"]["remedy"]
 
 
 def test_reduced_pcie_width_is_reported(spark: Spark) -> None:
@@ -140,8 +138,7 @@ def test_each_half_is_measured_by_its_device_and_gid(spark: Spark) -> None:
 
 
 def test_server_has_no_peer_and_no_rate(spark: Spark) -> None:
-    rows = measure_rate(spark, 92.57, role="server")
-    assert [row["measured"] for row in rows] == ["served", "served"]
+    assert [row["measured"] for row in measure_rate(spark, 92.57, role="server")] == ["served", "served"]
     assert next(argv for argv in spark.ran if "ib_write_bw" in argv[0])[-1] == "3"
 
 

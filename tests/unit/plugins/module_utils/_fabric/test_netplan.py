@@ -130,8 +130,7 @@ def test_lost_management_address_reverts_the_change(setup: Setup) -> None:
         setup.spark.addresses["enP7s7"] = []
 
     setup.apply_file = lose_management_address  # type: ignore[method-assign]
-    error = setup.run_error()
-    assert "lacks 10.0.0.11/24" in error.cause
+    assert "lacks 10.0.0.11/24" in setup.run_error().cause
     assert not setup.file.exists() and not (setup.root / "receipts").exists()
     assert setup.spark.addresses["enp1s0f0np0"] == []
 
@@ -145,16 +144,14 @@ def test_failed_removal_restores_the_fabric(setup: Setup) -> None:
         setup.spark.addresses["enP7s7"] = ["10.0.0.11/24"] if setup.file.exists() else []
 
     setup.apply_file = lose_management_address  # type: ignore[method-assign]
-    error = setup.run_error(state="absent")
-    assert "lacks 10.0.0.11/24" in error.cause
+    assert "lacks 10.0.0.11/24" in setup.run_error(state="absent").cause
     assert setup.file.read_text() == text
     assert setup.spark.addresses["enp1s0f0np0"] == ["192.168.200.1/24"] and setup.run()["changed"] is False
 
 
 def test_ineffective_apply_reverts_the_change(setup: Setup) -> None:
     setup.apply_file = lambda: None  # type: ignore[method-assign]
-    error = setup.run_error()
-    assert "After `netplan apply` enp1s0f0np0 has no address" in error.cause
+    assert "After `netplan apply` enp1s0f0np0 has no address" in setup.run_error().cause
     assert not setup.file.exists()
 
 

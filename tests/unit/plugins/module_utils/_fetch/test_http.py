@@ -91,16 +91,14 @@ def test_partial_is_readable_by_owner_only(server: Server, tmp_path: Path, umask
 def test_server_without_etag_sends_all_again(server: Server, tmp_path: Path) -> None:
     server.etags = False
     server.cuts["/file"] = [400_000]
-    path = http.fetch(f"{server.url}/file", str(tmp_path))
-    assert Path(path).read_bytes() == BODY
+    assert Path(http.fetch(f"{server.url}/file", str(tmp_path))).read_bytes() == BODY
     assert [range_header for _, range_header in server.requests] == [None, None]
 
 
 def test_misplaced_range_is_fetched_again(server: Server, tmp_path: Path) -> None:
     server.cuts["/file"] = [400_000]
     server.misplaced = 1000
-    path = http.fetch(f"{server.url}/file", str(tmp_path))
-    assert Path(path).read_bytes() == BODY
+    assert Path(http.fetch(f"{server.url}/file", str(tmp_path))).read_bytes() == BODY
     assert [range_header for _, range_header in server.requests] == [None, "bytes=400000-", None]
 
 
@@ -115,8 +113,7 @@ def test_changed_file_is_fetched_again(server: Server, tmp_path, monkeypatch, et
         server.files["/file"], server.etag = BODY[::-1], etag
 
     monkeypatch.setattr(server, "answer", answer)
-    path = http.fetch(f"{server.url}/file", str(tmp_path), sha256=pin)
-    assert Path(path).read_bytes() == BODY[::-1]
+    assert Path(http.fetch(f"{server.url}/file", str(tmp_path), sha256=pin)).read_bytes() == BODY[::-1]
     assert pin or server.conditions == [None, '"one"']
 
 

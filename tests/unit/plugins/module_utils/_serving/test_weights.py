@@ -61,8 +61,7 @@ def test_model_in_hub_cache_is_bound_with_its_name(tmp_path: Path, below: str) -
     assert model["directory"] == f"{directory}/snapshots/{REVISION}"
     assert (model["bind"], model["name"], model["bytes"]) == (str(directory), "Org/Tiny", 8 + 40)
     # If a directory is renamed, it no longer gives the model's name.
-    copy = directory.rename(f"{directory} (copy)")
-    assert find(copy / below)["name"] == ""
+    assert find(directory.rename(f"{directory} (copy)") / below)["name"] == ""
 
 
 def test_private_files_name_their_account(tmp_path: Path) -> None:
@@ -85,8 +84,7 @@ def test_model_by_name_is_read_from_its_receipt(tmp_path: Path) -> None:
     (tmp_path / "receipts").mkdir()
     receipt = {"name": "Org/Tiny", "directory": str(directory), "revision": REVISION, "license": "mit"}
     (tmp_path / "receipts/model-Org--Tiny.json").write_text(json.dumps(receipt))
-    model = find("Org/Tiny", tmp_path)
-    assert model.items() >= receipt.items()
+    assert find("Org/Tiny", tmp_path).items() >= receipt.items()
     assert weights.find("Org/Other", str(tmp_path)) is None
 
 

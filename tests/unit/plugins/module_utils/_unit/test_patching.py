@@ -168,8 +168,7 @@ def test_patch_for_missing_file(sources: Sources) -> None:
 
 @pytest.mark.parametrize("text", ["", "not a diff\n", "--- a/x\n+++ b/x\n@@ -1,5 +1,5 @@\n-one\n+two\n"])
 def test_invalid_patch(sources: Sources, text: t.Any) -> None:
-    error = sources.apply_error(text)
-    assert "patch1 is not a" in error.cause
+    assert "patch1 is not a" in sources.apply_error(text).cause
 
 
 @pytest.mark.parametrize("path", ["../outside", "src/../../outside", "/etc/outside", ".git/config", "src/.GIT/hooks/x"])

@@ -75,8 +75,7 @@ def test_a_library_that_the_loader_finds_elsewhere_is_not_installed() -> None:
 def test_a_missing_sha256_is_named() -> None:
     changed = copy.deepcopy(ARCHIVES)
     changed[0]["sha256"]["linux-sbsa"] = None
-    result = select(changed, observation(), PREFIX)
-    assert result["unpinned"] == ["libcudss 0.8.0.10 (linux-sbsa)"]
+    assert select(changed, observation(), PREFIX)["unpinned"] == ["libcudss 0.8.0.10 (linux-sbsa)"]
 
 
 @pytest.mark.parametrize("bad", ["text", {"component": "x"}, {"component": "x", "sha256": "a" * 64}])

@@ -114,8 +114,7 @@ def test_cuda_code_needs_known_architectures() -> None:
     refused = extensions_plan(None, torch_extensions_names=["torchvision"])
     assert refused.steps == {} and refused.as_result()["refused"].startswith("The profile generic")
     planned = extensions_plan(None, [{"compute_capability": "12.1"}], torch_extensions_names=["torchvision"])
-    unit = planned.steps["units"][0]
-    assert unit["environment"]["TORCH_CUDA_ARCH_LIST"] == "12.1"
+    assert planned.steps["units"][0]["environment"]["TORCH_CUDA_ARCH_LIST"] == "12.1"
     assert extensions_plan(None, torch_extensions_names=["torchvision"], torch_extensions_cuda="false").steps["units"]
 
 

@@ -355,8 +355,7 @@ def test_a_pin_on_a_package_that_is_installed_is_no_problem() -> None:
 def test_a_python_from_outside_apt_needs_headers_and_venv() -> None:
     python = {"path": "/usr/local/bin/python3.13", "version": "3.13.1", "headers": False, "venv": True}
     stack = {"python": {"version": "3.13"}, "lock": {"wheels": None}}
-    problems = judge({"python": [python]}, stack)
-    assert "/usr/local/bin/python3.13 lacks its headers" in problems[0]["cause"]
+    assert "/usr/local/bin/python3.13 lacks its headers" in judge({"python": [python]}, stack)[0]["cause"]
     assert judge({"python": [{**python, "headers": True}]}, stack) == []
 
 
