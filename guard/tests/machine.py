@@ -52,18 +52,7 @@ class Machine:
         with open(self.proc / "meminfo", "r+" if (self.proc / "meminfo").exists() else "w") as stream:
             stream.write("".join(f"{name + ':':<16}{size >> 10:>12} kB\n" for name, size in fields.items()))
 
-    def start(
-        self,
-        pid: int,
-        name: str,
-        gib: float = 0.1,
-        gpu: float = 0.0,
-        group: int = 0,
-        at: float = 0,
-        unit: str = "",
-        parent: int = 1,
-        uid: int = 0,
-    ) -> int:
+    def start(self, pid: int, name: str, gib=0.1, gpu=0.0, group=0, at=0, unit="", parent=1, uid=0) -> int:
         """Start a process or change its memory; a unit that contains a slash is a complete control group."""
         directory = self.proc / str(pid)
         directory.mkdir(exist_ok=True)
@@ -115,9 +104,7 @@ def look_again(guard: watch.Guard, times: int = 1) -> None:
         guard.step()
 
 
-def process(
-    pid: int, name: str, own: float = 0, gpu: float = 0, group: int = 0, uid: int = 0, path: str = "", exe: str = ""
-) -> host.Process:
+def process(pid: int, name: str, own=0, gpu=0, group=0, uid=0, path="", exe="") -> host.Process:
     """Return a process that holds ``own`` GiB of memory, and ``gpu`` GiB of GPU memory."""
     unit, sizes = host.unit_of(path), (int(own * GIB), int(gpu * GIB))
     return host.Process(pid, 1, group or pid, float(pid), name, unit, *sizes, uid, path, exe=exe)

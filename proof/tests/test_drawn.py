@@ -41,9 +41,7 @@ print(json.dumps(found))
 """
 
 
-def judged(
-    healthy: Environment, tmp_path: Path, calls: dict[str, Any], faults: dict[str, Any], more: str = "", **job: Any
-) -> Any:
+def judged(healthy: Environment, tmp_path, calls: dict[str, Any], faults: dict[str, Any], more="", **job) -> Any:
     variables = {**os.environ, "PYTHONPATH": f"{CHECKOUT / '.collections'}:{CHECKOUT}:{CHECKOUT / 'proof/src'}"}
     arguments = json.dumps({"calls": calls, "faults": faults, "job": job})
     command = [str(healthy.python), "-c", PROGRAM + more, str(tmp_path), arguments]

@@ -66,9 +66,7 @@ def served(python: Path, model: Path, *options: str) -> Iterator[str]:
         server.terminate()
 
 
-def report(
-    python: Path, file: Path, model: Path, directory: Path, url: str, *arguments: str
-) -> tuple[dict[str, Any], subprocess.CompletedProcess[str]]:
+def report(python, file, model, directory, url, *arguments) -> tuple[dict[str, Any], subprocess.CompletedProcess[str]]:
     """Prove a server; return the report and the finished command."""
     path = directory / "r.json"
     result = run(python, file, url, "--model", model, "--seed", 5, "--longest", 130, "--json", path, *arguments)

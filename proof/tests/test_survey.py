@@ -135,9 +135,7 @@ class Runner:
         self._python = python
         self._process = self._start("")
 
-    def __call__(
-        self, *checks: str, before: str = "", between: str = "", limits: dict[str, float] | None = None
-    ) -> dict[str, list[str]]:
+    def __call__(self, *checks: str, before="", between="", limits=None) -> dict[str, list[str]]:
         process = self._start(before) if before else self._process
         assert process.stdin and process.stdout
         process.stdin.write(json.dumps([between, checks, limits or {}]) + "\n")

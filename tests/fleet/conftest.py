@@ -82,9 +82,7 @@ class Fleet:
     def hosts(self) -> list[str]:
         return sorted(self.bench.containers)
 
-    def run(
-        self, playbook: str, *arguments: str, during: Sequence[Event] = (), name: str = "reports", **variables: t.Any
-    ) -> Rollout:
+    def run(self, playbook: str, *arguments: str, during=(), name="reports", **variables: t.Any) -> Rollout:
         """Run a playbook, the collection's or a file, on the fleet."""
         path = Path(playbook) if playbook.endswith(".yml") else CHECKOUT / "playbooks" / f"{playbook}.yml"
         reports = self.folder.parent / name

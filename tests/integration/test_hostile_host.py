@@ -56,9 +56,7 @@ class Pair:
     other: Host
     stolen: Path
 
-    def attack(
-        self, say: dict[str, Any] | None = None, observe: Any = None, flood: int = 0, instead: str | None = None
-    ) -> None:
+    def attack(self, say=None, observe=None, flood=0, instead=None) -> None:
         """Make the hostile host send these answers from now on."""
         text = json.dumps({"say": say or {}, "observe": observe or {}, "flood": flood, "instead": instead})
         path = self.stolen.parent / "attack.json"

@@ -260,9 +260,7 @@ class Probed:
     environment: dict[str, str]
     toolkit: str
 
-    def configure(
-        self, name: str, tree: str, environment: dict[str, str], arguments: str = "", path: str = ""
-    ) -> CMakeResult:
+    def configure(self, name: str, tree: str, environment: dict[str, str], arguments="", path="") -> CMakeResult:
         """Run CMake as PyTorch's build does: with no inherited environment, and with setup.py's variables as -D."""
         assignments = " ".join(f"{key}={quoted(value)}" for key, value in sorted(environment.items()))
         definitions = " ".join(f"-D{key}={quoted(value)}" for key, value in sorted(handed_on(environment).items()))

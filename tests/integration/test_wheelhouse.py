@@ -54,9 +54,7 @@ class Builder:
     def serve(self, *arguments: str, **variables: object) -> Play:
         return self.host.roles("wheelhouse", arguments=arguments, **variables)
 
-    def get(
-        self, path: str, method: str = "GET", tls: ssl.SSLContext | None = None, **headers: str
-    ) -> tuple[int, bytes]:
+    def get(self, path: str, method="GET", tls=None, **headers: str) -> tuple[int, bytes]:
         connection: http.client.HTTPConnection
         if tls:
             connection = http.client.HTTPSConnection(self.address, PORT, context=tls)

@@ -12,9 +12,7 @@ HERE = "127.0.0.1"
 
 
 @contextmanager
-def announced(
-    *names: str, port: int = 22, addresses: tuple[str, ...] = (HERE,), instance: str = ""
-) -> Iterator[Zeroconf]:
+def announced(*names: str, port=22, addresses=(HERE,), instance="") -> Iterator[Zeroconf]:
     """Announce ssh under each name, as a Spark does, until the end of the block."""
     responder = Zeroconf(interfaces=[HERE])
     kind = "_ssh._tcp.local."

@@ -27,9 +27,7 @@ class Fleet:
         (path / "stacks/none.yml").write_text(yaml.safe_dump({"stack_definition": lab}))
         (path / "ansible.cfg").write_text("[defaults]\nforks = 3\n")
 
-    def run(
-        self, playbook: str, *arguments: str, builders: t.Sequence[str] = (), fails: bool = False, **variables: t.Any
-    ) -> str:
+    def run(self, playbook: str, *arguments: str, builders=(), fails=False, **variables: t.Any) -> str:
         names = ("first", "second", "third")
         hosts = {name: {"ansible_connection": "local", "ansible_become": False} for name in names}
         inventory: dict[str, t.Any] = {"all": {"hosts": hosts}}

@@ -10,9 +10,7 @@ from ansible.plugins.action import ActionBase
 Answer = t.Callable[[str, t.Mapping[str, t.Any]], dict[str, t.Any]]
 
 
-def construct(
-    plugin: type[ActionBase], arguments: t.Mapping[str, t.Any], *, check_mode: bool = False, connection: t.Any = None
-) -> t.Any:
+def construct(plugin, arguments, *, check_mode=False, connection=None) -> t.Any:
     """Return an action plugin for a task with these arguments."""
     task = MagicMock(async_val=0, check_mode=check_mode, diff=False, args=dict(arguments), delegate_to=None)
     return plugin(
@@ -40,12 +38,7 @@ def act(
     """
     called = construct(plugin, arguments, check_mode=check_mode)
 
-    def execute(
-        module_name: str = "",
-        module_args: t.Mapping[str, t.Any] | None = None,
-        task_vars: t.Any = None,
-        wrap_async: t.Any = False,
-    ) -> dict[str, t.Any]:
+    def execute(module_name="", module_args=None, task_vars=None, wrap_async=False) -> dict[str, t.Any]:
         assert answer, f"a module was run: {module_name} {module_args}"
         return answer(module_name, module_args or {})
 

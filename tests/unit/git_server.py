@@ -45,12 +45,7 @@ class Repository:
         # The large git hosts allow filters.
         git("config", "uploadpack.allowFilter", "true", cwd=self.tree)
 
-    def commit(
-        self,
-        files: t.Mapping[str, str | bytes],
-        submodules: t.Mapping[str, tuple[str, str]] | None = None,
-        modules: str | None = None,
-    ) -> str:
+    def commit(self, files: t.Mapping[str, str | bytes], submodules=None, modules=None) -> str:
         """Commit ``files`` and return the commit.
 
         :param submodules: path -> the URL for ``.gitmodules``, and the commit.
@@ -154,9 +149,7 @@ class Server:
             body = handler.rfile.read(int(handler.headers.get("Content-Length") or 0))
         return gzip.decompress(body) if handler.headers.get("Content-Encoding") == "gzip" else body
 
-    def backend(
-        self, handler: Handler, path: urllib.parse.SplitResult, body: bytes
-    ) -> tuple[int, dict[str, str], bytes]:
+    def backend(self, handler: Handler, path: urllib.parse.SplitResult, body) -> tuple[int, dict[str, str], bytes]:
         environment = {
             **ENVIRONMENT,
             "GIT_PROJECT_ROOT": str(self.root),

@@ -41,14 +41,7 @@ def _start_server(interpreter: str) -> str:
     return path
 
 
-def call(
-    module: str,
-    arguments: str,
-    environment: t.Mapping[str, str],
-    directory: str = ".",
-    umask: int = -1,
-    interpreter: str = sys.executable,
-) -> tuple[str, str]:
+def call(module, arguments, environment, directory=".", umask=-1, interpreter=sys.executable) -> tuple[str, str]:
     """Run a module with its arguments on stdin, and return its stdout and stderr once no process holds them open.
 
     :param module: the full name, found on the PYTHONPATH of ``environment``.

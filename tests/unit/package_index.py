@@ -22,15 +22,7 @@ class PackageIndex(Server):
     def simple(self) -> str:
         return f"{self.url}/simple"
 
-    def add(
-        self,
-        name: str,
-        version: str,
-        *requires: str,
-        sha256: str | None = None,
-        tag: str = "py3-none-any",
-        python: str = "",
-    ) -> None:
+    def add(self, name: str, version: str, *requires: str, sha256=None, tag="py3-none-any", python="") -> None:
         """Add a wheel; ``tag`` may start with a build tag: ``2-py3-none-any``. The page omits an empty sha256."""
         sha256 = sha256_of(name, version) if sha256 is None else sha256
         file = f"/files/{name.replace('-', '_')}-{version}-{tag}.whl"

@@ -27,9 +27,7 @@ def of_text(read: t.Callable[[str], object], *seeds: str, raises: tuple[type[Exc
     )
 
 
-def of_file(
-    read: t.Callable[[str], object], *seeds: bytes, name: str = "file", raises: tuple[type[Exception], ...] = ()
-) -> Parser:
+def of_file(read: t.Callable[[str], object], *seeds: bytes, name="file", raises=()) -> Parser:
     def from_file(data: bytes, directory: Path) -> object:
         path = directory / name
         path.parent.mkdir(exist_ok=True)

@@ -29,15 +29,7 @@ def tar(members: t.Iterable[tuple[tarfile.TarInfo, bytes]], compression: str = "
     return buffer.getvalue()
 
 
-def archive(
-    top: str,
-    soname: str,
-    version: str,
-    *,
-    machine: int = elf_writer.AARCH64,
-    extra: t.Iterable[tuple[tarfile.TarInfo, bytes]] = (),
-    filler: bytes = b"",
-) -> bytes:
+def archive(top: str, soname: str, version: str, *, machine=elf_writer.AARCH64, extra=(), filler=b"") -> bytes:
     """Return an archive with the layout of NVIDIA's."""
     base = soname.partition(".so.")[0]
     return tar(
@@ -64,17 +56,7 @@ class Tree:
     def __init__(self, files: dict[str, bytes]) -> None:
         self.files = files
 
-    def publish(
-        self,
-        product: str,
-        release: str,
-        component: str,
-        version: str,
-        content: bytes,
-        *,
-        variant: str = "cuda13",
-        platform: str = "linux-sbsa",
-    ) -> str:
+    def publish(self, product, release, component, version, content, *, variant="cuda13", platform="linux-sbsa") -> str:
         """Add an archive to a release and return its sha256."""
         suffix = f"_{variant}" if variant else ""
         relative = f"{component}/{platform}/{component}-{platform}-{version}{suffix}-archive.tar.xz"

@@ -22,9 +22,7 @@ def make_certificate(folder: Path) -> tuple[str, str]:
     return str(with_key), str(certificate)
 
 
-def listen(
-    answer: t.Callable[[http.server.BaseHTTPRequestHandler], None], certificate: str | None, port: int = 0
-) -> http.server.ThreadingHTTPServer:
+def listen(answer, certificate, port=0) -> http.server.ThreadingHTTPServer:
     """Start a server on 127.0.0.1; it speaks TLS with ``certificate``, a PEM file with certificate and key."""
 
     class Handler(http.server.BaseHTTPRequestHandler):

@@ -13,13 +13,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import 
 PLATFORM = "debian13-x86_64"
 
 
-def wheel(
-    name: str,
-    version: str,
-    content: str = "",
-    scripts: t.Mapping[str, str] | None = None,
-    requires: t.Sequence[str] = (),
-) -> bytes:
+def wheel(name: str, version: str, content="", scripts=None, requires=()) -> bytes:
     """Return a wheel for any Python, with one module and scripts."""
     head = [f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"]
     head += [f"Requires-Dist: {requirement}\n" for requirement in requires]
@@ -70,9 +64,7 @@ class WheelTree:
     def receipt(self, unit: str, mark: str) -> Path:
         return self.root / f"receipts/units/{unit}-{mark}.json"
 
-    def built(
-        self, unit: str, number: int, *, wheels: t.Sequence[str] | None = None, **depends: str
-    ) -> dict[str, dict[str, t.Any]]:
+    def built(self, unit: str, number: int, *, wheels=None, **depends: str) -> dict[str, dict[str, t.Any]]:
         """Write the files of a finished build, and return its row in the fact ``sparkforge_built``.
 
         :param number: the number of the build, which is also its version and the day on which it finished.

@@ -26,9 +26,7 @@ TENSORS = {
 }
 
 
-def write(
-    folder: Path, config: Any = None, tensors: Any = None, name: str = "model.safetensors", size: int = 0
-) -> Path:
+def write(folder: Path, config=None, tensors=None, name="model.safetensors", size=0) -> Path:
     """Write a model whose data is a hole in the file."""
     folder.mkdir(exist_ok=True)
     (folder / "config.json").write_text(json.dumps(CONFIG if config is None else config))

@@ -20,9 +20,7 @@ from guard.tests.machine import GIB, TOTAL, Machine, look_again, process
 TERM, KILL = signal.SIGTERM, signal.SIGKILL
 
 
-def grow(
-    machine: Machine, guard: watch.Guard, pid: int, name: str, gib: float, gpu: bool = True, group: int = 0
-) -> None:
+def grow(machine: Machine, guard: watch.Guard, pid: int, name: str, gib: float, gpu=True, group=0) -> None:
     """Make a process grow in steps of 1 GiB, and let the guard look after each."""
     for size in range(1, int(gib) + 1):
         if machine.sent:

@@ -47,9 +47,7 @@ class Seen(host.Host):
         with open(self.figures, "r+" if self.figures.exists() else "w") as stream:
             stream.write(text)
 
-    def processes(
-        self, gpu: t.Mapping[int, int], swapped: bool, known: t.Container[int] = ()
-    ) -> dict[int, host.Process]:
+    def processes(self, gpu: t.Mapping[int, int], swapped: bool, known=()) -> dict[int, host.Process]:
         return super().processes(gpu, swapped, Others(self.pids))
 
 

@@ -94,9 +94,7 @@ class Simulated:
     def memory(self) -> host.Memory:
         return host.Memory(self.now, TOTAL, int(self.available()), 0, 0, 0, 0, 0.0, 0.0, 0, 0)
 
-    def processes(
-        self, gpu: t.Mapping[int, int], swapped: bool, known: t.Container[int] = ()
-    ) -> dict[int, host.Process]:
+    def processes(self, gpu: t.Mapping[int, int], swapped: bool, known=()) -> dict[int, host.Process]:
         processes = {pid: self.process(pid, gpu, swapped) for pid in self.running if pid not in known}
         return {pid: process for pid, process in processes.items() if process is not None}
 

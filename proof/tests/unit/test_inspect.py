@@ -32,9 +32,7 @@ SPARKS = [
 ]
 
 
-def library(
-    path: str, cubins: str = "", ptx: str = "", needed: str = "libc.so.6", lacking: str = "", **more: t.Any
-) -> contents.Library:
+def library(path: str, cubins="", ptx="", needed="libc.so.6", lacking="", **more: t.Any) -> contents.Library:
     lists: dict[str, t.Any] = {"needed": needed.split(), "lacking": lacking.split(), "undefined": [], "guards": []}
     lists.update(cubins=cubins.split(), ptx=ptx.split(), versions={})
     texts: dict[str, t.Any] = {"path": path, "machine": "aarch64", "soname": path.rpartition("/")[2], "release": ""}
@@ -48,9 +46,7 @@ def package(name: str, *libraries: contents.Library, version: str = "1.0", **mor
     return t.cast(contents.Contents, {**defaults, **named, **more})
 
 
-def answer(
-    *inspected: contents.Contents, requested: str = "", device: judge.Device = SPARK
-) -> tuple[str, set[tuple[str, str]]]:
+def answer(*inspected: contents.Contents, requested="", device=SPARK) -> tuple[str, set[tuple[str, str]]]:
     """Return the verdict, and the level and kind of each finding."""
     result = judge.judge(inspected, device, requested.split())
     assert all(finding["what"][-1] in ".)" for finding in result["findings"]), result["findings"]

@@ -8,7 +8,6 @@ import select
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -232,14 +231,7 @@ def run(tmp_path: Path, *checks: str, torch: str = "") -> dict[str, dict[str, An
     return rows
 
 
-def run_lanes(
-    tmp_path: Path,
-    *lanes: tuple[str, ...],
-    torch: str = "",
-    before: Callable[[], None] | None = None,
-    prologue: str = "",
-    samples: float = 3.0,
-) -> list[dict[str, dict[str, Any]]]:
+def run_lanes(tmp_path, *lanes, torch="", before=None, prologue="", samples=3.0) -> list[dict[str, dict[str, Any]]]:
     """Return the results of each lane. The lanes wait at a gate, which opens after ``before`` has been called."""
     (tmp_path / "torch").mkdir()
     (tmp_path / "torch" / "__init__.py").write_text(

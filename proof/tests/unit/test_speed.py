@@ -78,9 +78,7 @@ def test_own_floor_of_host_blocks():
 def device(monkeypatch: pytest.MonkeyPatch) -> t.Callable[..., Context]:
     """Return a function that makes a device with the rate and the clock given as arguments."""
 
-    def make(
-        rate: float = 1.0, clock: float = 2405.0, reasons: frozenset[str] = frozenset(), **profile: t.Any
-    ) -> Context:
+    def make(rate=1.0, clock=2405.0, reasons=frozenset(), **profile: t.Any) -> Context:
         cuda = types.SimpleNamespace(get_device_name=lambda: "NVIDIA GB10")
         monkeypatch.setattr(speed, "torch", types.SimpleNamespace(cuda=cuda, bfloat16="bfloat16"))
         monkeypatch.setattr(speed, "_wait_until_idle", lambda index: None)

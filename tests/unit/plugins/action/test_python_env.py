@@ -17,13 +17,7 @@ from tests.unit.act import construct
 class Action:
     """The action plugin, with a list of results for the module."""
 
-    def __init__(
-        self,
-        directory: pathlib.Path,
-        arguments: dict[str, t.Any],
-        answers: list[dict[str, t.Any]],
-        check_mode: bool = False,
-    ) -> None:
+    def __init__(self, directory, arguments: dict[str, t.Any], answers: list[dict[str, t.Any]], check_mode=False):
         connection = MagicMock()
         connection._shell.tmpdir = None
         connection._shell.join_path = os.path.join

@@ -14,13 +14,7 @@ PLATFORMS = {"gpu01": OTHER, "spark01": SPARK, "spark02": SPARK, "spark03": SPAR
 PUBLISHED = {"host": "spark01", "stack": "torch-2.9.1", "written": "2026-11-21T10:00:00Z"}
 
 
-def elect(
-    host: str,
-    play: list[str] | None = None,
-    builders: list[str] | None = None,
-    lost: t.Collection[str] = (),
-    published: dict[str, str] | None = None,
-) -> dict[str, t.Any]:
+def elect(host: str, play=None, builders=None, lost=(), published=None) -> dict[str, t.Any]:
     """Return the filter's result for a play with these hosts; lost hosts and hosts outside it were not observed."""
     playing = list(PLATFORMS) if play is None else play
     reached = [name for name in playing if name not in lost]

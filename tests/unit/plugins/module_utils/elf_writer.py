@@ -81,13 +81,7 @@ def elf_bytes(
 class _Symbols:
     """The tables of dynamic symbols in ``content``, and their tags with offsets into it."""
 
-    def __init__(
-        self,
-        intern: t.Callable[[str], int],
-        undefined: t.Sequence[str],
-        exports: t.Sequence[str],
-        versions: t.Mapping[str, t.Sequence[str]],
-    ) -> None:
+    def __init__(self, intern, undefined, exports, versions) -> None:
         self.content = b""
         self.tags: list[tuple[int, int]] = []
         if not (undefined or exports or versions):

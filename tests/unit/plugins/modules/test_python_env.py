@@ -30,16 +30,7 @@ def record_hash(content: bytes) -> str:
     return "sha256=" + base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
 
 
-def write_wheel(
-    directory: pathlib.Path,
-    name: str,
-    version: str = "1.0",
-    *,
-    code: str | None = None,
-    requires: tuple[str, ...] = (),
-    script: bool = True,
-    files: t.Mapping[str, str] | None = None,
-) -> pathlib.Path:
+def write_wheel(directory, name, version="1.0", *, code=None, requires=(), script=True, files=None) -> pathlib.Path:
     """Write a wheel with one module ``name`` and a console script of the same name that prints its version."""
     code = code if code is not None else f"__version__ = {version!r}\ndef main():\n    print({name!r}, __version__)\n"
     entry_points = {f"{name}-{version}.dist-info/entry_points.txt": f"[console_scripts]\n{name} = {name}:main\n"}

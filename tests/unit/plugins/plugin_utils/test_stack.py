@@ -69,9 +69,7 @@ class Site:
             if content is not None:
                 (self.path / folder / "site.yml").write_text(yaml.safe_dump({key: content}))
 
-    def facts(
-        self, name: str = "site", method: str = "wheel", profile: str = "gb10", libraries: str = "all"
-    ) -> dict[str, t.Any]:
+    def facts(self, name="site", method="wheel", profile="gb10", libraries="all") -> dict[str, t.Any]:
         self.write()
         stack = facts.facts(name, method, profile, self.search_paths, libraries=libraries)["stack"]
         return t.cast("dict[str, t.Any]", stack)

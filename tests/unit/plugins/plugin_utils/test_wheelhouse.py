@@ -93,9 +93,7 @@ def query(signer: signature.Signer) -> Query:
     return QUERY._replace(signers=[str(signer.public_key)])
 
 
-def find(
-    query: Query, cache: Cache, served: Served | None = None, builder: t.Callable[[str], bytes | None] = empty_builder
-) -> Found:
+def find(query: Query, cache: Cache, served=None, builder=empty_builder) -> Found:
     return find_manifest(query, SOURCES, cache, served, builder, "spark01")
 
 

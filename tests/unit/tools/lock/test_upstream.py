@@ -127,9 +127,7 @@ class Upstream:
         path = next(path for path in paths if path in self.files)
         return path, self.files[path]
 
-    def resolve(
-        self, sources: dict[str, dict[str, t.Any]], known: dict[str, dict[str, t.Any]] | None = None
-    ) -> dict[str, dict[str, t.Any]]:
+    def resolve(self, sources: dict[str, dict[str, t.Any]], known=None) -> dict[str, dict[str, t.Any]]:
         return upstream.Sources(sources, known or {}, ask=self.ask, read=self.read).resolve()
 
 

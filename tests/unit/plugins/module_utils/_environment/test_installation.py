@@ -182,9 +182,7 @@ def test_missing_library_names_its_role(library: str, role: str) -> None:
     assert "elf_closure_info" in error.remedy
 
 
-def run_activated(
-    tmp_path: pathlib.Path, shell: str, after: str, environ: dict[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
+def run_activated(tmp_path: pathlib.Path, shell: str, after: str, environ=None) -> subprocess.CompletedProcess[str]:
     program = shutil.which(shell)
     if program is None:
         pytest.skip(f"{shell} is not installed here")

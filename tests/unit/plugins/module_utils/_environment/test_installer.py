@@ -37,9 +37,7 @@ class Bench:
         path = stand_ins.write_wheel(self.links, name, version, files, requires)
         return f"{name}=={version} --hash=sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
 
-    def run(
-        self, argv: t.Sequence[str], environ_update: t.Any = None, cwd: t.Any = None, data: str | None = None
-    ) -> tuple[int, str, str]:
+    def run(self, argv: t.Sequence[str], environ_update=None, cwd=None, data=None) -> tuple[int, str, str]:
         self.started.append(list(argv))
         environment = {**os.environ, **(environ_update or {})}
         result = subprocess.run(argv, input=data, env=environment, cwd=cwd, capture_output=True, text=True, check=False)

@@ -15,9 +15,7 @@ from tests.unit.redist_tree import member, tar
 Members = list[tuple[tarfile.TarInfo, bytes]]
 
 
-def unpack_members(
-    tmp_path: Path, members: Members, compression: str = "gz", kind: unpack.Kind = unpack.VENDOR
-) -> unpack.Unpacked:
+def unpack_members(tmp_path: Path, members: Members, compression="gz", kind=unpack.VENDOR) -> unpack.Unpacked:
     (tmp_path / "archive").write_bytes(tar(members, compression))
     return unpack.unpack(str(tmp_path / "archive"), str(tmp_path / "out"), kind=kind)
 

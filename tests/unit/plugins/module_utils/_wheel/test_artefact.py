@@ -21,15 +21,7 @@ def record_digest(content: bytes) -> str:
     return "sha256=" + base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
 
 
-def write_wheel(
-    directory: Path,
-    files: t.Mapping[str, bytes] | None = None,
-    *,
-    name: str = "tiny_torch",
-    version: str = "2.9.1+spark",
-    tag: str = TAG,
-    header: str = "",
-) -> Path:
+def write_wheel(directory: Path, files=None, *, name="tiny_torch", version="2.9.1+spark", tag=TAG, header="") -> Path:
     """Write a wheel that pip can install, and return its path."""
     info = f"{name}-{version}.dist-info"
     members = {

@@ -55,12 +55,7 @@ def merge(base: t.Mapping[str, t.Any], change: t.Mapping[str, t.Any]) -> dict[st
     return result
 
 
-def judge(
-    observed: t.Mapping[str, t.Any] | None = None,
-    stack: t.Mapping[str, t.Any] | None = None,
-    settings: t.Mapping[str, t.Any] | None = None,
-    name: str = "dgx-spark",
-) -> list[dict[str, str]]:
+def judge(observed=None, stack=None, settings=None, name="dgx-spark") -> list[dict[str, str]]:
     return preflight.problems(
         merge(host(name), observed or {}), merge(STACK, stack or {}), merge(SETTINGS, settings or {})
     )

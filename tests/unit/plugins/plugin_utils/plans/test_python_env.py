@@ -56,12 +56,7 @@ UNITS = [
 ]
 
 
-def plan(
-    method: str = "build",
-    units: t.Sequence[t.Mapping[str, t.Any]] | None = UNITS,
-    environments: t.Mapping[str, t.Any] | None = None,
-    **changed: t.Any,
-) -> plans.Plan:
+def plan(method="build", units=UNITS, environments=None, **changed: t.Any) -> plans.Plan:
     settings = {
         **DEFAULTS,
         "python_env_require_cuda": True,

@@ -51,13 +51,7 @@ def stack(torch: str = "2.9.1", architectures: str | None = "12.0") -> dict[str,
     }
 
 
-def plan(
-    host: dict[str, t.Any] | None = None,
-    facts: dict[str, t.Any] | None = None,
-    unit: dict[str, t.Any] | None = None,
-    unbuilt: dict[str, str] | None = None,
-    **settings: t.Any,
-) -> dict[str, t.Any]:
+def plan(host=None, facts=None, unit=None, unbuilt=None, **settings: t.Any) -> dict[str, t.Any]:
     """Return the unit for source_build, with missing libraries and notes; check mode does not refuse missing libraries.
 
     :raises Refused: if the plan has refusals.
