@@ -267,8 +267,7 @@ def main() -> None:
     """Run the requested scenarios."""
     requested = json.loads((HERE / "wanted.json").read_text())
     Path("/proc/self/oom_score_adj").write_text("-1000")
-    server = Server(("0.0.0.0", 22), Answer)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=Server(("0.0.0.0", 22), Answer).serve_forever, daemon=True).start()
     threading.Thread(target=reap, daemon=True).start()
     NVML.write_text('{"processes": {}, "devices": []}')
     ACTS.parent.mkdir()

@@ -61,8 +61,7 @@ def served(python: Path, model: Path, *options: str) -> Iterator[str]:
     command = [python, "-m", "lab.small_server", model, *options]
     with subprocess.Popen(command, cwd=CHECKOUT, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
-        port = server.stdout.readline().strip()
-        yield f"http://127.0.0.1:{port}"
+        yield f"http://127.0.0.1:{server.stdout.readline().strip()}"
         server.terminate()
 
 

@@ -226,8 +226,7 @@ def test_square_shows_its_check(look: t.Any, reports: Path) -> None:
     cell.click()
     page.get_by_role("link", name="Show it in the list").click()
     assert page.locator(":target .cause").inner_text().startswith("Memory-efficient attention in float32")
-    skipped = page.locator(".cell[aria-label='example-spark02, attention.flash_attn_package: skipped']")
-    skipped.hover()
+    page.locator(".cell[aria-label='example-spark02, attention.flash_attn_package: skipped']").hover()
     assert "flash-attn is not installed" in panel.inner_text()
 
 

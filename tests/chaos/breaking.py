@@ -106,8 +106,7 @@ def out_of_memory(machine: Machine, held: Held, _paths: str) -> Steps:
     """Deny the program that makes the call any more memory."""
     inside = held.chain[0][0]
     outside = machine.processes()[inside][0]
-    pages = int(Path(f"/proc/{outside}/statm").read_text().split()[0])
-    limit = pages * os.sysconf("SC_PAGE_SIZE")
+    limit = int(Path(f"/proc/{outside}/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
     status = Path(f"/proc/{outside}/status").read_text()
     user, group = (re.findall(rf"^{key}:\t(\d+)", status, re.M)[0] for key in ("Uid", "Gid"))
     # Run prlimit as the program's own user, because root in a container may not change another user's limits.

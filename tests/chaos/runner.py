@@ -135,8 +135,7 @@ class Runner:
         run = self._play(scenario)
         try:
             if point.event:
-                held = self._wait(run)
-                steps = fault(self.machine, held, point.paths)
+                steps = fault(self.machine, self._wait(run), point.paths)
                 lasts = next(steps)
                 self.machine.release()
                 if lasts is not None:

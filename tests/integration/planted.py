@@ -138,8 +138,7 @@ class Sampler(threading.Thread):
         for part in ("cmdline", "environ"):
             content = Path(f"/proc/{pid}/{part}").read_bytes()
             if any(needle in content for needle in self.needles):
-                program = Path(f"/proc/{pid}/comm").read_text().strip()
-                self.found[pid, part] = (status.st_uid, program)
+                self.found[pid, part] = (status.st_uid, Path(f"/proc/{pid}/comm").read_text().strip())
 
     def end(self, allowed: Iterable[int]) -> Found:
         """Stop, and return the hits.

@@ -102,8 +102,7 @@ def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         trees = write_stack(host)
         lock(host).succeeded()
         before = ownership.look(host)
-        first = host.run("site", **VARIABLES).succeeded()
-        yield Site(host, trees, first, ownership.left(host, before))
+        yield Site(host, trees, host.run("site", **VARIABLES).succeeded(), ownership.left(host, before))
 
 
 def test_the_lock_has_the_commits_that_the_sources_pin(site: Site) -> None:

@@ -148,8 +148,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         built, wheels = bench.fresh(), bench.fresh()
         write_stack(built)
         lock(built).succeeded()
-        folder = tmp_path_factory.mktemp("mirror")
-        directory = folder / "mirror"
+        directory = tmp_path_factory.mktemp("mirror") / "mirror"
         with serving(built, directory) as url:
             at = {"mirror_url": url}
             checked = collect(built, directory, "--check", **VARIABLES, **at).succeeded()

@@ -204,8 +204,7 @@ def fail(site: Site) -> dict[str, Play]:
     missing = {"python_env_extra_requirements": [NOTHING]}
     runs["nothing-has-this-name"] = site.run("pip", "site", **missing)
     proxies = site.variables[site.builder.name]["sparkforge_proxies"]
-    wrong = str(proxies["https"]).replace("-proxy-", "-other-")
-    site.give(sparkforge_proxies={**proxies, "https": wrong})
+    site.give(sparkforge_proxies={**proxies, "https": str(proxies["https"]).replace("-proxy-", "-other-")})
     runs["407"] = site.run("proxy", "site", **missing)
     site.give(ansible_become_password=site.secrets.text("wrong"))
     runs["Incorrect sudo password"] = site.run("become", "site")

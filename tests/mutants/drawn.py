@@ -86,8 +86,7 @@ class Drawn:
     @functools.cached_property
     def id(self) -> str:
         """Its identifier, which does not change when other lines of the file do."""
-        source = (CHECKOUT / self.file).read_text(encoding="utf-8")
-        text = " ".join(source[self.start : self.end].split())
+        text = " ".join((CHECKOUT / self.file).read_text(encoding="utf-8")[self.start : self.end].split())
         again = f" (no. {self.before + 1})" if self.before else ""
         return f"{self.file} {self.kind}: `{text}` becomes `{self.becomes.strip()}`{again}"
 

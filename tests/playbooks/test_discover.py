@@ -68,8 +68,7 @@ def test_answers_are_cached_until_flushed_and_an_empty_search_is_not(tmp_path: P
 
 def test_a_network_that_cannot_be_asked_is_an_error(tmp_path: Path) -> None:
     # No interface of this machine has this address (RFC 5737).
-    path = mdns.settings(tmp_path, interfaces=["192.0.2.200"])
-    _found, output = listed(path, code=1)
+    _found, output = listed(mdns.settings(tmp_path, interfaces=["192.0.2.200"]), code=1)
     assert "search for Sparks" in output and "in an inventory" in output
 
 
@@ -83,8 +82,7 @@ def test_silent_sparks_can_be_listed_in_a_second_inventory(tmp_path: Path) -> No
 
 
 def test_an_option_that_discover_does_not_know_is_refused(tmp_path: Path) -> None:
-    path = mdns.settings(tmp_path, wait=0, hosts={"attic": {}}, browse=False)
-    _found, output = listed(path, code=1)
+    _found, output = listed(mdns.settings(tmp_path, wait=0, hosts={"attic": {}}, browse=False), code=1)
     assert "hosts, which discover" in output and "in another inventory" in output
 
 

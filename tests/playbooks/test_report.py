@@ -128,6 +128,5 @@ def test_unwritable_directory_is_reported_in_one_message(tmp_path: Path) -> None
 
 
 def test_report_url_is_printed(tmp_path: Path) -> None:
-    site = Site(tmp_path, spark01=PROVEN)
-    output = site.run(verify_report_url="https://reports.example.com/sparks/")
+    output = Site(tmp_path, spark01=PROVEN).run(verify_report_url="https://reports.example.com/sparks/")
     assert output.code == 0 and "report | https://reports.example.com/sparks/index.html\n" in output.output

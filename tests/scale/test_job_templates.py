@@ -124,7 +124,6 @@ def test_the_waves_of_the_survey_are_those_of_the_collection() -> None:
 
 
 def test_profiles_of_the_survey_are_those_that_are_shipped() -> None:
-    shipped = yaml.safe_load((CHECKOUT / "roles/stack/vars/profiles.yml").read_text())
-    (profiles,) = shipped.values()
+    (profiles,) = yaml.safe_load((CHECKOUT / "roles/stack/vars/profiles.yml").read_text()).values()
     answers = {question["variable"]: question for question in TEMPLATES["sparkforge-site"]["survey_spec"]["spec"]}
     assert set(answers["stack_profile"]["choices"]) == set(profiles)

@@ -165,8 +165,7 @@ _MODEL = models.Model(
 
 
 def _command(text: str) -> object:
-    argv = text.split()
-    demand = admission.demand(argv, "", TOTAL, _MODEL)
+    demand = admission.demand(text.split(), "", TOTAL, _MODEL)
     memory = host.Memory(0.0, TOTAL, TOTAL // 2, TOTAL // 4, 0, 0, 0, -1.0, -1.0, 0, 0)
     return admission.plan(demand, memory, cores=4)
 

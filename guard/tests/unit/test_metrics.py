@@ -96,8 +96,7 @@ def test_metrics_follow_no_link(machine: Machine, tmp_path: Path):
 
 
 def test_names_chosen_by_users_move_no_terminal(machine: Machine, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    guard = machine.guard()
-    guard.step()
+    machine.guard().step()
     path = tmp_path / "metrics"
     path.mkdir()
     written = journal.Journal({"state_directory": str(tmp_path), "textfile": str(path)}, None, machine.host)

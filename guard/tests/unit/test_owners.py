@@ -220,8 +220,7 @@ def test_related_processes_belong_to_one_account(machine: Machine):
 def test_reaper_of_a_bomb_is_roots_or_its_own():
     young = [process(pid, "sh", 1, uid=VICTIM)._replace(parent=90, start=50.0) for pid in range(200, 220)]
     for uid, expected in ((0, True), (VICTIM, True), (ATTACKER, False)):
-        reaper = process(90, "systemd", uid=uid)
-        table = {process.pid: process for process in (*young, reaper)}
+        table = {process.pid: process for process in (*young, process(90, "systemd", uid=uid))}
         assert policy.is_bomb(young, table, 45.0) is expected
 
 

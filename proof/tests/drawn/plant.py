@@ -213,8 +213,7 @@ def _rounding(drawn: Drawn, result: torch.Tensor, last: LastResults) -> bool:
     if not result.is_floating_point() or result.element_size() == 1:
         return False
     bits = int(drawn.amount) if result.element_size() > 2 else min(3, int(drawn.amount))
-    view = result.view(_INTEGERS[result.element_size()])
-    view.bitwise_and_(-(1 << bits))
+    result.view(_INTEGERS[result.element_size()]).bitwise_and_(-(1 << bits))
     return True
 
 

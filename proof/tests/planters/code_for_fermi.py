@@ -21,8 +21,7 @@ def plant(environment: Environment) -> None:
     flags = ["-shared", "-Xcompiler", "-fPIC", "-gencode", "arch=compute_75,code=[compute_75,sm_75]"]
     subprocess.run(["nvcc", *flags, "-o", library, source], check=True)
     source.unlink()
-    content = library.read_bytes()
-    library.write_bytes(_renumber(content, 75, 20))
+    library.write_bytes(_renumber(library.read_bytes(), 75, 20))
 
 
 def _renumber(content: bytes, old: int, new: int) -> bytes:

@@ -10,6 +10,5 @@ from proof.tests.environment import Environment
 def plant(environment: Environment) -> None:
     path = environment.root / "receipts/env-torch.json"
     receipt = json.loads(path.read_text())
-    commit = receipt["modules"]["torch"]["git_version"]
-    receipt["modules"]["torch"]["git_version"] = commit[::-1]
+    receipt["modules"]["torch"]["git_version"] = receipt["modules"]["torch"]["git_version"][::-1]
     path.write_text(json.dumps(receipt))

@@ -455,8 +455,7 @@ def test_endless_texts_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     # Texts that are split across two blocks are found.
     path.write_bytes(bytes((1 << 20) - 5) + b"only sm120\0" + bytes(1 << 20) + b"release 12.8, V\0")
     assert texts.read(str(path), deadline.Deadline(900, "It")) == (["only sm120"], "")
-    clock = types.SimpleNamespace(monotonic=itertools.count(0, 901).__next__)
-    monkeypatch.setattr(deadline, "time", clock)
+    monkeypatch.setattr(deadline, "time", types.SimpleNamespace(monotonic=itertools.count(0, 901).__next__))
     with pytest.raises(SparkforgeError, match="read within 900 s"):
         texts.read(str(path), deadline.Deadline(900, "It"))
 
@@ -477,8 +476,7 @@ def test_image_for_newer_driver(tmp_path: Path, name: str, content: str) -> None
     for target in (root, tmp_path) if name == "config.json" else (root,):
         result = judge.paths([str(target)], SPARK)
         assert (result["verdict"], result["findings"][0]["kind"]) == ("no", "image")
-    brands = content.replace("13.1", "13.1 brand=tesla,driver>=580,driver<581")
-    (tmp_path / name).write_text(brands)
+    (tmp_path / name).write_text(content.replace("13.1", "13.1 brand=tesla,driver>=580,driver<581"))
     assert judge.paths([str(root)], SPARK)["verdict"] == "perhaps"
     with pytest.raises(SparkforgeError, match="no Python package"):
         judge.paths([str(root)], judge.Device(cuda="13.1"))
@@ -607,8 +605,7 @@ def test_library_too_large_for_disk_is_not_unpacked(tmp_path: Path, monkeypatch:
 
 def test_reading_stops_at_deadline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # The clock advances by fifteen minutes and one second at each call.
-    clock = types.SimpleNamespace(monotonic=itertools.count(0, 901).__next__)
-    monkeypatch.setattr(deadline, "time", clock)
+    monkeypatch.setattr(deadline, "time", types.SimpleNamespace(monotonic=itertools.count(0, 901).__next__))
     path = wheel_with(tmp_path, "thing/x.so", elf_writer.elf_bytes())
     unpack(path, tmp_path / "image/site-packages")
     plain = write_wheel(tmp_path / "plain", "thing", "1.0", {})

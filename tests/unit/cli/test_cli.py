@@ -130,8 +130,7 @@ def test_record_without_an_inventory_records_this_machine(tmp_path: Path, monkey
 
 
 def test_record_queries_the_packages_of_the_roles() -> None:
-    defaults = yaml.safe_load((CHECKOUT / "roles/stack/defaults/main.yml").read_text())
-    packages = record.packages(defaults)
+    packages = record.packages(yaml.safe_load((CHECKOUT / "roles/stack/defaults/main.yml").read_text()))
     assert {"build-essential", "python3.12-venv", "python3.12-dev"} == set(packages["wheels"])
     nccl = "libnccl2=2.30.*+cuda13.*>=2.30.7|libnccl2=*+cuda13.*>=2.30.7"
     assert {"clang-20", "cuda-nvcc-13-0", nccl, *packages["wheels"]} <= set(packages["build"])

@@ -86,8 +86,7 @@ def test_inventory_answers_are_not_templates_but_the_users_additions_are(text: s
     known = {"all": {"vars": {"mine": "{{ 1 + 1 }}"}}}
     written = inventory.render(known, questions.Answers([spark], text, "wheels", ""))
     for _again in range(2):
-        variables = load_trusted(written)["all"]
-        sparks = variables["children"]["sparks"]
+        sparks = load_trusted(written)["all"]["children"]["sparks"]
         for value in (sparks["hosts"]["spark-1"]["ansible_ssh_private_key_file"], sparks["vars"]["ansible_user"]):
             assert value == text == Templar(DataLoader()).template(value)
         assert "\n    mine: '{{ 1 + 1 }}'\n" in written

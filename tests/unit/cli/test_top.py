@@ -24,8 +24,7 @@ def _starts_programs() -> None:
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """The root directory of a host whose memory and GPU are files."""
-    machine = Machine(tmp_path / "proc")
-    machine.start(900, "model", 1, 50, unit="vllm.service")
+    Machine(tmp_path / "proc").start(900, "model", 1, 50, unit="vllm.service")
     device = {"power": 81.2, "limit": 100, "clock": 400, "clock_max": 3000, "temperature": 61, "reasons": 0, "busy": 99}
     (tmp_path / "nvml.json").write_text(json.dumps({"processes": {"900": 50 * GIB}, "devices": [device]}))
     (tmp_path / "guard").mkdir()

@@ -129,8 +129,7 @@ def test_a_failure_of_the_module_is_returned() -> None:
 
 def test_notes_are_printed_once(printed_lines: list[str]) -> None:
     note = "The build ran out of memory with 2 jobs and continued with 1."
-    host = Host([RUNNING, running_state(notes=[note]), running_state(notes=[note], attempts=2), BUILT])
-    host.run()
+    Host([RUNNING, running_state(notes=[note]), running_state(notes=[note], attempts=2), BUILT]).run()
     assert printed_lines.count(f"spark01 | {note}") == 1
 
 

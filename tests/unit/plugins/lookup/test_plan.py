@@ -27,8 +27,7 @@ def test_unset_variables_have_the_roles_defaults() -> None:
 
 
 def test_variables_override_the_roles_defaults() -> None:
-    port = trust_as_template("{{ base + 29 }}")
-    (plan,) = plans("wheelhouse", wheelhouse_port=port, base=8000)
+    (plan,) = plans("wheelhouse", wheelhouse_port=trust_as_template("{{ base + 29 }}"), base=8000)
     assert plan["steps"]["site"]["url"] == "http://127.0.0.1:8029"
 
 

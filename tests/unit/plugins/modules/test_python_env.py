@@ -724,8 +724,7 @@ def test_triton_finds_its_tools_without_the_activation(host: Host) -> None:
     assert contents_of_tools() == "bin/ptxas of the toolkit|include/cuda.h of the toolkit|its own"
     assert not host.succeed(**options)["changed"]
     # An environment created by an older release lacks the link; the toolkit is replaced after that.
-    ptxas = next(host.environments.glob("*/lib/python*/site-packages/triton/backends/nvidia/bin/ptxas"))
-    ptxas.unlink()
+    next(host.environments.glob("*/lib/python*/site-packages/triton/backends/nvidia/bin/ptxas")).unlink()
     (toolkit / "bin/ptxas-next").write_text("the next")
     assert host.succeed(check=True, **options)["actions"] == ["files"]
     host.succeed(**options)

@@ -268,8 +268,7 @@ def test_a_power_loss_before_the_first_sync_restarts_the_build(host: EngineHost)
 
 def test_a_power_loss_that_damages_the_state_restarts_the_build(host: EngineHost) -> None:
     source = host.project(SOURCE_FILES)
-    started = start_held_build(host, source)
-    lose_power(host, started, "build/*.ninja", "state.json")
+    lose_power(host, start_held_build(host, source), "build/*.ninja", "state.json")
     host.gate.unlink()
     assert host.must_build(source)["status"] == "built"
 
@@ -402,8 +401,7 @@ def test_a_full_disk_is_reported_and_the_next_run_succeeds(host: EngineHost) -> 
 
 
 def test_absent_kills_the_build_and_removes_everything(host: EngineHost) -> None:
-    source = host.project(SOURCE_FILES)
-    started = start_held_build(host, source)
+    started = start_held_build(host, host.project(SOURCE_FILES))
     common = {"name": "tiny", "state": "absent", "user": host.user, "root": str(host.root), "log_root": str(host.logs)}
     assert run_module("source_build", check_mode=True, **common)["changed"] is True
     assert Path(f"/proc/{host.state(started)['pid']}").exists()

@@ -67,8 +67,7 @@ def test_files_that_may_hold_a_password_are_readable_by_the_account_only(host: E
 
 
 def test_the_account_may_write_the_log_but_not_replace_it(host: EngineHost) -> None:
-    result = host.must_build(host.project(2))
-    log = Path(result["log"])
+    log = Path(host.must_build(host.project(2))["log"])
     assert log.owner() == BUILDER and stat.S_IMODE(log.stat().st_mode) == 0o644
     assert host.logs.owner() == "root" and not host.logs.stat().st_mode & 0o022
     assert (host.root / "receipts").owner() == "root"

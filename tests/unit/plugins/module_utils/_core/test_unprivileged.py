@@ -232,8 +232,7 @@ def test_account_used_by_container_is_not_taken() -> None:
 def test_own_processes_of_account_are_not_a_container() -> None:
     with unprivileged.account("/nonexistent/torch") as uid:
         assert uid is not None
-        command = unprivileged.without_privileges(["/bin/sleep", "60"], uid, {uid})
-        with subprocess.Popen(command):
+        with subprocess.Popen(unprivileged.without_privileges(["/bin/sleep", "60"], uid, {uid})):
             time.sleep(0.3)
             assert not processes.runs_in_container(uid, uid + unprivileged._BESIDE)
             unprivileged.kill_processes(uid)

@@ -293,8 +293,7 @@ def test_unknown_container_version_is_refused(tmp_path: Path) -> None:
 
 
 def test_damaged_bytes_are_read_or_refused(tmp_path: Path) -> None:
-    code = device_code()
-    complete = library(tmp_path / "whole.so", {".nv_fatbin": code}, at=64).read_bytes()
+    complete = library(tmp_path / "whole.so", {".nv_fatbin": device_code()}, at=64).read_bytes()
     table = struct.unpack_from("<Q", complete, 40)[0]
     path = tmp_path / "x.so"
     refused = 0

@@ -141,8 +141,7 @@ def test_builds_match_build_info(tree: Tree) -> None:
     tree.unit("triton", "1" * 16, TORCH)
     tree.build("triton", "1" * 16)
     tree.build("llvm", "2" * 16, error={"cause": "No space left.", "remedy": "Make room."})
-    running = tree.build("pytorch", "3" * 16, done=1, total=4)
-    with (running / "lock").open("w") as lock:
+    with (tree.build("pytorch", "3" * 16, done=1, total=4) / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         observed, builds = tree.observe(), sealing.observe_all(str(tree.root))
     line = progress.describe(builds["running"][0]["state"])

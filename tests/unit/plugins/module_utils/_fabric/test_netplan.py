@@ -89,8 +89,7 @@ def test_both_interfaces_get_addresses_and_hcas(setup: Setup) -> None:
 
 
 def test_ring_has_four_devices_and_its_settings(tmp_path: Path) -> None:
-    setup = Setup(tmp_path, ("spark01", "spark02", "spark03"))
-    environment = setup.run()["environment"]
+    environment = Setup(tmp_path, ("spark01", "spark02", "spark03")).run()["environment"]
     assert environment["NCCL_IB_HCA"] == "rocep1s0f0,roceP2p1s0f0,rocep1s0f1,roceP2p1s0f1"
     assert environment["NCCL_IB_SUBNET_AWARE_ROUTING"] == "1" and environment["NCCL_NET_PLUGIN"] == "none"
 

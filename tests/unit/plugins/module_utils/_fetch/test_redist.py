@@ -130,8 +130,7 @@ def test_edited_link_does_not_decide_removal(bench: Bench, target: str) -> None:
     # All targets are inside the test's directory, because a broken guard would remove them.
     (bench.path / "outside").mkdir()
     link.symlink_to(target.format(bench=bench.path))
-    result = bench.redist("absent").absent()
-    removed = result["archives"][0]["removed"]
+    removed = bench.redist("absent").absent()["archives"][0]["removed"]
     assert set(removed) <= {str(link), str(bench.path / "prefix/one/1.0-cuda13")} | {
         str(bench.path / path) for path in ("loader/sparkforge-one.conf", "root/receipts/redist-one.json")
     }

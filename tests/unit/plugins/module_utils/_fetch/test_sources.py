@@ -352,8 +352,7 @@ def test_mirror_replaces_url_prefixes(bench: Bench) -> None:
 
 def test_credentials_reach_only_the_server(bench: Bench, tmp_path: Path) -> None:
     library, repository = bench.repository("library"), bench.repository("one")
-    inner = library.commit({"code": "x"})
-    commit = repository.commit({"file": "1"}, {"lib": ("../library", inner)})
+    commit = repository.commit({"file": "1"}, {"lib": ("../library", library.commit({"code": "x"}))})
     bench.server.authorization = "Basic " + base64.b64encode(b"user:se cret").decode()
     url = bench.url("one").replace("http://", "http://user:se%20cret@")
     # This git records its arguments, which any user can see with `ps`.

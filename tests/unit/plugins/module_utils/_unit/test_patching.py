@@ -94,8 +94,7 @@ def test_patch_of_diff_without_final_newline(sources: Sources) -> None:
 
 def test_patch_with_stripped_empty_context_line(sources: Sources) -> None:
     sources.write("a.c", "int a;\n\nint b;\n")
-    patch = sources.diff(replace("a.c", "int a;", "int c;"), "--unified=1")
-    sources.apply(patch.rstrip())
+    sources.apply(sources.diff(replace("a.c", "int a;", "int c;"), "--unified=1").rstrip())
     assert (sources.tree / "a.c").read_text() == "int c;\n\nint b;\n"
 
 

@@ -342,8 +342,7 @@ def test_wheel_without_gpu_code_is_reported(tmp_path: Path) -> None:
 
 
 def test_damaged_library_is_reported(tmp_path: Path) -> None:
-    data = shared_library("libcudnn.so.9")
-    path = write_wheel(tmp_path, {"torch/lib/libtorch.so": data[:100]})
+    path = write_wheel(tmp_path, {"torch/lib/libtorch.so": shared_library("libcudnn.so.9")[:100]})
     problems = artefact.check({"libraries": ["libcudnn.so.9"]}, wheels=wheels(path))
     assert problems[0].startswith("torch/lib/libtorch.so is a damaged")
     assert problems[1].startswith("libcudnn.so.9 is not")

@@ -331,8 +331,7 @@ def test_a_page_of_attacks_shows_them_as_text() -> None:
 
 @each_example
 def test_a_page_shows_every_value_of_the_report(report: dict[str, t.Any]) -> None:
-    parsed = Page(_page.host_page(report))
-    text = " ".join(parsed.text.split())
+    text = " ".join(Page(_page.host_page(report)).text.split())
 
     def is_shown(value: str) -> bool:
         return " ".join(clean(value).split()) in text
