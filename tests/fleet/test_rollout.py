@@ -48,8 +48,7 @@ def test_no_wheel_went_through_the_controller(site: Fleet, upgraded: Rollout) ->
 
 def test_the_waves_are_one_canary_then_a_quarter_then_the_rest(site: Fleet, upgraded: Rollout) -> None:
     sizes = [len(wave) for wave in upgraded.waves]
-    assert sizes == [1, HOSTS // 4, HOSTS - 1 - HOSTS // 4]
-    assert upgraded.waves[0] == ["spark01"]
+    assert sizes == [1, HOSTS // 4, HOSTS - 1 - HOSTS // 4] and upgraded.waves[0] == ["spark01"]
 
 
 def test_a_canary_that_computes_wrong_numbers_stops_the_rollout(site: Fleet, upgraded: Rollout) -> None:
@@ -115,8 +114,7 @@ def test_the_report_says_what_happened(site: Fleet, struck: Struck) -> None:
     rows = {fault: struck.play.report[host] for fault, host in struck.victims.items()}
     assert "lost in wave 3" in rows["dead"] and "lost in wave 3" in rows["lost"]
     assert "no space left" in rows["full"] and "failed in wave 3" in rows["apart"]
-    assert "before the rollout" in rows["late"]
-    assert "clock" in struck.play.text
+    assert "before the rollout" in rows["late"] and "clock" in struck.play.text
 
 
 def test_failed_hosts_keep_their_environment(site: Fleet, struck: Struck) -> None:
@@ -184,5 +182,4 @@ def test_a_builder_of_another_platform_is_refused(site: Fleet) -> None:
     finally:
         (site.folder / "fleet.yml").write_text(text)
         site.execute(builder, "cp /root/os-release /etc/os-release")
-    assert "builders" in play.text
-    assert states(site) == before
+    assert "builders" in play.text and states(site) == before

@@ -283,8 +283,7 @@ def test_a_new_environment_is_switched_to_and_back_and_the_server_follows(host: 
     first, process = current(host), host.execute(f"systemctl show {UNIT} -p MainPID --value")
     serve(host, wheels[1]).succeeded()
     second = current(host)
-    assert second != first
-    assert asked(host)["prefix"] == f"{ENVIRONMENTS}/{second}"
+    assert second != first and asked(host)["prefix"] == f"{ENVIRONMENTS}/{second}"
     back = {"python_env_name": "serving", "serving_engine": "vllm", "verify_paths": [], "verify_sonames": []}
     assert "serving_model is empty" in host.run("rollback", **back).failed().text
     assert current(host) == second
@@ -367,8 +366,7 @@ def test_model_is_downloaded_by_name_and_served(host: Host, hub: Hub, wheels: tu
     )
     hub.requests.clear()
     assert serve(host, wheels[0], **variables).succeeded().changed == 0
-    assert host.run("model", **variables).succeeded().changed == 0
-    assert hub.requests == []
+    assert host.run("model", **variables).succeeded().changed == 0 and hub.requests == []
     assert "Org/Tiny is served by" in host.run("model", serving_model_state="absent", **variables).failed().text
     serve(host, wheels[0]).succeeded()
     assert host.run("model", "--check", serving_model_state="absent", **variables).succeeded().changed == 1
@@ -392,8 +390,7 @@ def test_absent_removes_everything_except_the_weights(host: Host) -> None:
         == ""
     )
     assert host.execute(f"systemctl show {UNIT} -p LoadState --value") == "not-found"
-    assert host.execute(f"ls {MODEL}") == "config.json"
-    assert current(host)
+    assert host.execute(f"ls {MODEL}") == "config.json" and current(host)
     host.run("uninstall").succeeded()
     assert host.execute("ls /opt/sparkforge/envs /opt/sparkforge/models 2>/dev/null", check=False) == ""
     assert host.execute("getent passwd sparkforge-models", check=False) == ""

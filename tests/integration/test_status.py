@@ -63,8 +63,7 @@ def test_factory_host_lacks_everything_and_is_not_changed(host: Host) -> None:
     play, checked = host.run("status").succeeded(), row_of(host, "--check")
     assert play.changed == 0 and host.contents() == before
     cells = rf"^{host.name} +- +- +never +- +network_access \d, cuda_libraries \d+, cusparselt 1"
-    assert re.search(cells, play.output, re.M)
-    assert "python_env: install environment" in play.text
+    assert re.search(cells, play.output, re.M) and "python_env: install environment" in play.text
     assert checked["standing"] == "changes", "check mode says the same"
     assert f"install {REMOVED}" in checked["changes"]["build_toolchain"]
     assert set(checked["changes"]) >= {"cuda_libraries", "cusparselt", "math_libraries", "python_env"}
@@ -79,8 +78,7 @@ def test_a_provisioned_host_is_as_its_stack_wants_it(provisioned: Host, compared
     assert row["stack"] == row["wanted"]["stack"] == "lab-native"
     assert row["proof"]["verdict"] == "unproven" and row["proof"]["environment_id"] == current
     cells = rf"^{provisioned.name} +lab-native +{current} +unproven, \S.* +- +nothing$"
-    assert re.search(cells, compared.output, re.M)
-    assert "1 host: 1 as its stack" in compared.output
+    assert re.search(cells, compared.output, re.M) and "1 host: 1 as its stack" in compared.output
     assert provisioned.contents() == before
 
 

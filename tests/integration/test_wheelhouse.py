@@ -118,8 +118,7 @@ def served(published: Builder) -> Builder:
     """The wheelhouse served over plain HTTP, without a password."""
     before = published.host.contents()
     assert published.serve("--check", "--diff").succeeded().changed > 0
-    assert published.host.contents() == before
-    assert published.serve().succeeded().changed > 0
+    assert published.host.contents() == before and published.serve().succeeded().changed > 0
     return published
 
 
@@ -174,8 +173,7 @@ def modules(play: Play) -> list[str]:
 
 def test_wheelhouse_is_served_and_a_second_run_changes_nothing_in_few_calls(served: Builder) -> None:
     second = served.serve("-vvv").succeeded()
-    assert second.changed == 0
-    assert modules(second) == ["spark_info", "command"]
+    assert second.changed == 0 and modules(second) == ["spark_info", "command"]
     assert served.serve("--check", "--diff").succeeded().changed == 0
     status, content = served.get(f"/{PLATFORM}/manifests/torch-2.9.1-{LOCK}.json")
     assert (status, json.loads(content)["host"]) == (200, served.host.name)
@@ -265,8 +263,7 @@ def assert_refused(served: Builder, *phrases: str, **variables: object) -> None:
     refused = served.serve(**variables).failed()
     for word in phrases:
         assert word in refused.text
-    assert served.host.contents() == before
-    assert served.get(f"/{PLATFORM}/simple/")[0] == 200
+    assert served.host.contents() == before and served.get(f"/{PLATFORM}/simple/")[0] == 200
 
 
 def test_a_port_that_something_else_uses_is_named_with_its_process(served: Builder) -> None:

@@ -61,8 +61,7 @@ def test_answers_are_cached_until_flushed_and_an_empty_search_is_not(tmp_path: P
     assert machines["sparks"]["hosts"] == [f"{MINE}-ef56"]
     assert "ansible_port" not in machines["_meta"]["hostvars"][f"{MINE}-ef56"]
     machines, output = listed(path, "--flush-cache")
-    assert not machines.get("sparks", {}).get("hosts")
-    assert "answered within 3.5 s" in output
+    assert not machines.get("sparks", {}).get("hosts") and "answered within 3.5 s" in output
     assert not [entry for entry in cache.iterdir() if MINE in entry.read_text()]
 
 

@@ -67,8 +67,7 @@ def test_a_run_fails_on_the_hosts_that_are_not_proven_and_shows_all(tmp_path: Pa
     run = site.run()
     assert run.code == 2 and "Traceback" not in run.output
     failed = {host for host in ("ok", "bad", "open", "gone", "old", "torn") if f"fatal: [{host}]" in run.output}
-    assert failed == {"bad", "open", "gone", "old", "torn"}
-    assert "ok: proven on the GPU" in run.text
+    assert failed == {"bad", "open", "gone", "old", "torn"} and "ok: proven on the GPU" in run.text
     for message in ("matmul.fp8_rowwise", "no report", "has format 1;", "is damaged: "):
         assert message in run.text
     assert {row["host"]: row["verdict"] for row in site.fleet["hosts"]} == {

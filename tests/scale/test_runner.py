@@ -110,8 +110,7 @@ def test_preflight_runs_as_a_job_and_its_events_hold_the_recap(tmp_path: Path, m
     assert observed
     # AWX keeps a job's output in its database.
     kept = "".join(path.read_text(errors="replace") for path in job.artifacts.rglob("*") if path.is_file())
-    assert "spark_info" in kept
-    assert SECRET not in kept
+    assert "spark_info" in kept and SECRET not in kept
 
 
 def test_failure_event_holds_cause_and_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,5 +119,4 @@ def test_failure_event_holds_cause_and_remedy(tmp_path: Path, monkeypatch: pytes
     assert (job.status, job.code) == ("failed", 2)
     output = " ".join(str(result.get("msg")) for result in job.results("runner_on_failed"))
     assert "sparkforge_accept_nvidia_license" in output and "Remedy:" in output
-    assert "Nothing was changed" in output
-    assert job.stats["failures"] == {"here": 1}
+    assert "Nothing was changed" in output and job.stats["failures"] == {"here": 1}

@@ -431,8 +431,7 @@ def test_run_command_reports_and_refuses(tmp_path: Path, capfd: pytest.CaptureFi
     output = capfd.readouterr().out
     assert "it takes" in output and "would start: true" in output
     assert cli.main(["run", "--needs", "900T", "--", "true"]) == 1
-    assert "free for it" in capfd.readouterr().err
-    assert cli.main(["run", "--", "blender"]) == 2
+    assert "free for it" in capfd.readouterr().err and cli.main(["run", "--", "blender"]) == 2
     assert "--needs 40G" in capfd.readouterr().err
     assert cli.main(["run", "--", "vllm", "serve", str(tmp_path / "none")]) == 2
     assert "is not on" in capfd.readouterr().err
@@ -445,5 +444,4 @@ def test_run_command_executes_with_a_limit_of_compile_jobs(monkeypatch: pytest.M
     monkeypatch.setattr("os.execvp", lambda name, command: became.append((name, command)) or sys.exit(0))
     with pytest.raises(SystemExit):
         cli.main(["run", "--needs", "1M", "--", "true", "--flag"])
-    assert became == [("true", ["true", "--flag"])]
-    assert int(environment["MAX_JOBS"]) >= 1
+    assert became == [("true", ["true", "--flag"])] and int(environment["MAX_JOBS"]) >= 1

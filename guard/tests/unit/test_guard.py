@@ -62,8 +62,7 @@ def test_second_model_is_asked_to_exit_and_the_first_is_spared(machine: Machine)
     machine.start(900, "model", 2, 60)
     guard.step()
     grow(machine, guard, 901, "loader", 60)
-    assert machine.sent == [(901, TERM)]
-    assert [act.kind for act in machine.acts] == ["warn", "ask"]
+    assert machine.sent == [(901, TERM)] and [act.kind for act in machine.acts] == ["warn", "ask"]
     assert 0.05 < machine.acts[-1].memory.available / TOTAL < 0.06
 
 
@@ -99,8 +98,7 @@ def test_dying_process_delays_the_next_choice(machine: Machine):
     for size in (20, 40, 54, 55, 56):
         machine.start(901, "loader", 0.1, size)
         guard.step()
-    assert {pid for pid, _number in machine.sent} == {901}
-    assert machine.sent.count((901, KILL)) == 1
+    assert {pid for pid, _number in machine.sent} == {901} and machine.sent.count((901, KILL)) == 1
 
 
 def test_second_shortage_spares_a_model_that_loaded_since(machine: Machine, monkeypatch: pytest.MonkeyPatch):
@@ -126,8 +124,7 @@ def test_page_cache_is_not_a_shortage(machine: Machine):
     machine.start(900, "model", 2, 60)
     machine.cache = 57 * GIB
     machine.write()
-    assert guard.step() > 0.05
-    assert machine.acts == []
+    assert guard.step() > 0.05 and machine.acts == []
 
 
 def test_shortage_is_judged_without_the_previous_one(machine: Machine, monkeypatch: pytest.MonkeyPatch):
@@ -285,8 +282,7 @@ def test_orphans_of_an_asked_bomb_are_killed(machine: Machine):
     machine.start_many(range(6000, 6020), "bomb", 3.8, at=machine.host.since_boot(time.monotonic()), parent=5000)
     for _ in range(2):
         guard.step()
-    assert [pid for pid in machine.sizes if pid >= 1000] == []
-    assert {800, 850} <= set(machine.sizes)
+    assert [pid for pid in machine.sizes if pid >= 1000] == [] and {800, 850} <= set(machine.sizes)
 
 
 def test_growing_swarm_is_killed_with_its_missed_part(machine: Machine):
@@ -614,8 +610,7 @@ def test_rules_of_a_site_come_first():
         (policy.Rules(last=("trainer", "model")), 10),
     ):
         chosen = policy.choose(policy.groups(processes, {}, rules, 5, TOTAL), TOTAL, 0)
-        assert chosen is not None
-        assert chosen.leader.pid == expected
+        assert chosen is not None and chosen.leader.pid == expected
 
 
 def test_process_group_is_killed_without_its_protected_members():
@@ -624,8 +619,7 @@ def test_process_group_is_killed_without_its_protected_members():
         for pid, name, gpu in ((10, "sshd", 0), (11, "api", 0), (12, "engine", 50))
     }
     chosen = policy.choose(policy.groups(processes, {}, policy.Rules(), 5, TOTAL), TOTAL, 0)
-    assert chosen is not None
-    assert {member.pid for member in chosen.members} == {11, 12}
+    assert chosen is not None and {member.pid for member in chosen.members} == {11, 12}
 
 
 def test_act_is_recorded_with_the_seconds_before_it(machine: Machine, tmp_path: Path, capsys):
@@ -643,8 +637,7 @@ def test_act_is_recorded_with_the_seconds_before_it(machine: Machine, tmp_path: 
     kept._observe()
     records = [json.loads(line) for line in (tmp_path / "acts.jsonl").read_text().splitlines()]
     assert [row["act"] for row in records] == ["warn", "ask"]
-    assert records[-1]["victim"][0]["gpu"] == 113 * GIB
-    assert records[-1]["figures"]
+    assert records[-1]["victim"][0]["gpu"] == 113 * GIB and records[-1]["figures"]
     assert "asked loa\ufffd[31mder (process 901 of session-1.scope)" in (tmp_path / "login").read_text()
     assert capsys.readouterr().out.startswith("<4>warning: ")
     metrics = (tmp_path / "metrics/sparkforge_guard.prom").read_text()
@@ -785,8 +778,7 @@ def test_unit_that_brought_the_machine_down_is_off_until_allowed(tmp_path: Path,
     assert "sparkforge-guard allow model.service" in (tmp_path / "braked").read_text()
     assert list(brakes.braked(state)) == [unit]
     brakes.allow(state, unit)
-    assert not (tmp_path / "braked").exists()
-    assert brakes.may_start(state, unit, "four") == ""
+    assert not (tmp_path / "braked").exists() and brakes.may_start(state, unit, "four") == ""
     # A normal shutdown resets the count, as do ten healthy minutes.
     brakes.mark_shutdown(state)
     assert brakes.may_start(state, unit, "five") == ""
@@ -820,15 +812,13 @@ def test_settings_are_the_options_of_the_module():
 
 def test_installed_files_of_the_guard(tmp_path: Path):
     result = install.Installation({**OPTIONS, "root": str(tmp_path)}, b"", check_mode=True, units=str(tmp_path)).run()
-    assert result["changed"]
-    assert not list(tmp_path.iterdir())
+    assert result["changed"] and not list(tmp_path.iterdir())
     texts = {row["after_header"]: row["after"] for row in result["diff"]}
     assert "LimitRTTIME=5s:20s" in texts[f"{tmp_path}/sparkforge-guard.service"]
     # The `serving` role itself limits the starts of its unit.
     own = texts[f"{tmp_path}/sparkforge-serving.service.d/50-sparkforge-guard.conf"]
     other = texts[f"{tmp_path}/ollama.service.d/50-sparkforge-guard.conf"]
-    assert "ExecCondition=" in own and "StartLimitBurst" not in own
-    assert "StartLimitBurst=4" in other
+    assert "ExecCondition=" in own and "StartLimitBurst" not in own and "StartLimitBurst=4" in other
 
 
 @pytest.mark.parametrize(

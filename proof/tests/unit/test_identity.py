@@ -113,8 +113,7 @@ def _redist() -> str:
 )
 def test_failed_import_has_cause_and_remedy(error: str, cause: str, remedy: str) -> None:
     explained = identity.explain("torch", error)
-    assert cause in explained[0]
-    assert remedy in explained[1]
+    assert cause in explained[0] and remedy in explained[1]
 
 
 def test_remedy_does_not_remove_system_interpreter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -450,8 +450,7 @@ def test_endless_texts_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     path = tmp_path / "x.so"
     path.write_bytes(b"only " * 100_000 + b"".join(b"\0only sm%d" % (50 + number) for number in range(90)))
     guards = texts.read(str(path), deadline.Deadline(900, "It")).guards
-    assert len(guards) == 50
-    assert max(map(len, guards)) <= 2 * 240
+    assert len(guards) == 50 and max(map(len, guards)) <= 2 * 240
     # Texts that are split across two blocks are found.
     path.write_bytes(bytes((1 << 20) - 5) + b"only sm120\0" + bytes(1 << 20) + b"release 12.8, V\0")
     assert texts.read(str(path), deadline.Deadline(900, "It")) == (["only sm120"], "")
@@ -775,6 +774,5 @@ def test_target_without_packages_is_refused(tmp_path: Path, kind: str, cause: st
     elif kind != "nothing":
         path.mkdir()
     result = run_module("inspect_info", target=str(path))
-    assert result["failed"]
-    assert str(path) in result["cause"] and cause in result["cause"]
+    assert result["failed"] and str(path) in result["cause"] and cause in result["cause"]
     assert result["remedy"]

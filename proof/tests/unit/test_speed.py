@@ -35,8 +35,7 @@ def test_floor_of_profile():
 def test_unknown_device_has_no_floor(device: str):
     assert speed.floors_of("copy_gb_per_s", {"name": "generic", "floors": None}) == []
     bound, failure = speed.judged("the copy", 12.0, "GB/s", [], device)
-    assert failure is None
-    assert f"known for {device}, and" in bound
+    assert failure is None and f"known for {device}, and" in bound
 
 
 def test_rate_below_floor_fails():
@@ -53,12 +52,10 @@ def test_rate_below_floor_fails():
 def test_only_measured_floor_blocks(evidence: str, blocks: bool):
     floor = dataclasses.replace(FLOOR, evidence=evidence)
     bound, problem = speed.judged("the copy", 12.0, "GB/s", [floor], "NVIDIA GB10")
-    assert problem is not None
-    assert problem.blocks is blocks
+    assert problem is not None and problem.blocks is blocks
     assert evidence in bound and evidence in problem.cause
     clock = speed.clock_fault([dataclasses.replace(HEALTHY, sm_clock_mhz=1000.0)], [floor], "NVIDIA GB10")[2]
-    assert clock is not None
-    assert clock.blocks is blocks
+    assert clock is not None and clock.blocks is blocks
 
 
 def test_own_floor_of_host_blocks():
@@ -66,8 +63,7 @@ def test_own_floor_of_host_blocks():
     (own,) = speed.floors_of("copy_gb_per_s", proven)
     sheet = speed.Floor(273.0, 0.6, "of the profile gb10", "from the data sheet")
     bound, slower = speed.judged("the copy", 155.0, "GB/s", [own, sheet], "NVIDIA GB10")
-    assert slower is not None and not slower.blocks
-    assert "0.75 of the 200 that this host" in bound
+    assert slower is not None and not slower.blocks and "0.75 of the 200 that this host" in bound
     drifted = speed.judged("the copy", 149.0, "GB/s", [own, sheet], "NVIDIA GB10")[1]
     assert drifted is not None
     assert drifted.blocks and "reached on 2026-11-22" in drifted.cause and "verify_speed_floors" in drifted.remedy
@@ -231,8 +227,7 @@ def test_clock_stuck_low(clock: float):
 )
 def test_reason_of_low_clock(reason: str, cause: str, remedy: str):
     failure = fault("NVIDIA H200", sm_clock_mhz=1000.0, power_limit_w=250.0, reasons=frozenset({reason}))
-    assert cause in failure.cause
-    assert remedy in failure.remedy
+    assert cause in failure.cause and remedy in failure.remedy
 
 
 def test_clock_without_floor_and_power():

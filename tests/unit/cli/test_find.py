@@ -37,8 +37,7 @@ def test_configuration_of_nvidia_sync_is_read_like_opensshs(tmp_path: Path) -> N
     first, second = find.by_sync(path)
     assert first == Spark("spark-85e8", ["spark-85e8.local"], "in NVIDIA Sync", 2200, "ada", str(key))
     assert (second.name, second.addresses, second.port, second.user) == ("attic", ["192.0.2.7"], 22, "bob")
-    assert second.key_file == ""
-    assert find.by_sync(tmp_path / "none") == []
+    assert second.key_file == "" and find.by_sync(tmp_path / "none") == []
 
 
 def test_a_spark_in_network_and_nvidia_sync_is_listed_once() -> None:

@@ -81,8 +81,7 @@ def test_compilers_get_the_memory_that_the_engine_leaves(total: int, available: 
         expected = jobs.size(cores, left, total).count
     except SparkforgeError:
         expected = 1
-    assert count == expected
-    assert why.startswith(f"{count} compile job")
+    assert count == expected and why.startswith(f"{count} compile job")
 
 
 def run(tmp_path: Path, *arguments: str, **variables: str) -> tuple[dict[str, t.Any], str]:
@@ -109,8 +108,7 @@ def test_vllm_gets_compiler_limits_and_a_guard_but_no_key(tmp_path: Path) -> Non
     assert received["argv"] == expected
     bounds = {name: received["environment"].get(name) for name in launch.COMPILERS}
     # A share of 99 % leaves no memory for compilers; a variable in the inventory takes precedence.
-    assert bounds == {**dict.fromkeys(launch.COMPILERS, "1"), "MAX_JOBS": "7"}
-    assert KEY not in output
+    assert bounds == {**dict.fromkeys(launch.COMPILERS, "1"), "MAX_JOBS": "7"} and KEY not in output
 
 
 def test_sglang_gets_the_key_but_does_not_log_it(tmp_path: Path) -> None:
@@ -125,8 +123,7 @@ def test_sglang_gets_the_key_but_does_not_log_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize("engine", ["vllm", "sglang"])
 def test_a_server_with_a_configured_key_does_not_start_without_it(tmp_path: Path, engine, variables: dict[str, str]):
     received, output = run(tmp_path, engine, "0.7", "key", "serve", **variables)
-    assert received == {}
-    assert "passed no credential" in output
+    assert received == {} and "passed no credential" in output
 
 
 @pytest.mark.parametrize(

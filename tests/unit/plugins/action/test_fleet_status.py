@@ -30,8 +30,7 @@ def test_json_is_printed_and_written_in_check_mode_too(tmp_path: Path, check_mod
     options = {"rows": ROWS, "format": "json", "path": str(file)}
     result = act(fleet_status.ActionModule, options, check_mode=check_mode)
     printed = json.loads(result["shown"])
-    assert json.loads(file.read_text()) == printed
-    assert printed["check_mode"] is check_mode
+    assert json.loads(file.read_text()) == printed and printed["check_mode"] is check_mode
     assert [row["standing"] for row in result["hosts"]] == ["unreachable", "failed"]
 
 

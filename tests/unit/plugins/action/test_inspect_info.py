@@ -45,9 +45,7 @@ def test_a_requirement_is_judged_with_its_dependencies_and_each_wheel_is_read_on
     assert len(list((tmp_path / "cache").iterdir())) == 2, "the cache has one finding for each wheel"
     wheel.touch()
     again = inspect(tmp_path, "thing\ndep")
-    assert again["verdict"] == "no"
-    assert "MB" in first["shown"]
-    assert "MB" not in again["shown"]
+    assert again["verdict"] == "no" and "MB" in first["shown"] and "MB" not in again["shown"]
 
 
 def test_a_wheel_on_the_controller_is_judged_with_its_requirements(tmp_path: Path) -> None:
@@ -272,9 +270,7 @@ def test_unlimited_requirements_files_are_refused(tmp_path: Path, kind: str) -> 
 )
 def test_an_unresolvable_target_is_refused(tmp_path: Path, target: str, message: str) -> None:
     result = inspect(tmp_path, target)
-    assert result["failed"] is True
-    assert message in result["cause"]
-    assert result["remedy"]
+    assert result["failed"] is True and message in result["cause"] and result["remedy"]
 
 
 def test_a_directory_is_left_to_the_module_on_the_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

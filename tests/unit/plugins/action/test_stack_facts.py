@@ -57,9 +57,7 @@ def test_a_stack_of_the_inventory_is_found(tmp_path: Path) -> None:
 )
 def test_bad_input_is_one_message_with_a_remedy(arguments: dict[str, str], cause: str, remedy: str) -> None:
     result = facts(**arguments)
-    assert result["failed"] is True
-    assert cause in result["cause"]
-    assert remedy in result["remedy"]
+    assert result["failed"] is True and cause in result["cause"] and remedy in result["remedy"]
     assert result["msg"] == f"{result['cause']} {result['remedy']}" and "ansible_facts" not in result
 
 

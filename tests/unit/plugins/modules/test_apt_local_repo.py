@@ -211,8 +211,7 @@ def test_an_install_that_cannot_be_configured_is_purged(apt, tmp_path, maker, mo
     deb = pack(repository(tmp_path, maker), tmp_path)
     with pytest.raises(SparkforgeError, match="the update failed"):
         local(apt, tmp_path, deb, sha256=sha256(deb)).present()
-    assert ["dpkg", "--purge", PACKAGE] in apt.calls
-    assert not noted.exists()
+    assert ["dpkg", "--purge", PACKAGE] in apt.calls and not noted.exists()
 
 
 def test_older_repositories_are_removed_after_the_new_one_is_installed(apt, tmp_path, maker, no_configure):
@@ -251,8 +250,7 @@ def test_absent_can_keep_a_repository_that_the_module_did_not_install(apt, tmp_p
 
 
 def test_absent_of_a_missing_repository_is_no_change(apt, tmp_path):
-    assert not local(apt, tmp_path, None, version=None).absent()["changed"]
-    assert apt.calls == []
+    assert not local(apt, tmp_path, None, version=None).absent()["changed"] and apt.calls == []
 
 
 @pytest.mark.parametrize(
@@ -269,6 +267,4 @@ def test_absent_of_a_missing_repository_is_no_change(apt, tmp_path):
 )
 def test_faulty_arguments_are_one_message_of_the_module(tmp_path, arguments: dict, message: str):
     result = run_module("apt_local_repo", root=str(tmp_path / "root"), **arguments)
-    assert result["failed"]
-    assert message in result["msg"]
-    assert not (tmp_path / "root").exists()
+    assert result["failed"] and message in result["msg"] and not (tmp_path / "root").exists()

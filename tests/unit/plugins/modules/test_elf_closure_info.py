@@ -49,9 +49,7 @@ def test_bad_input_is_one_message_and_leaves_the_file_unchanged(tmp_path: pathli
     if content is not None:
         path.write_bytes(content)
     answer = run(paths=[str(path)])
-    assert answer["failed"]
-    assert answer["cause"].startswith(str(path))
-    assert message in answer["cause"]
+    assert answer["failed"] and answer["cause"].startswith(str(path)) and message in answer["cause"]
     assert answer["remedy"].endswith(".")
     assert (path.read_bytes() if content is not None else path.exists()) == (content or False)
 

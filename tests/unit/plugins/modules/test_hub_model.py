@@ -51,8 +51,7 @@ class Host:
         """Return the module's message; the module must fail and leave neither a receipt nor a token on the host."""
         result = self.call(**options)
         assert result.get("failed"), result
-        assert result["cause"] and result["remedy"]
-        assert not list(self.root.rglob("model-*"))
+        assert result["cause"] and result["remedy"] and not list(self.root.rglob("model-*"))
         for path in self.directory.rglob("*"):
             assert not path.is_file() or TOKEN.encode() not in path.read_bytes(), path
         return str(result["msg"])
@@ -112,8 +111,7 @@ def test_a_gated_model_needs_the_token_of_an_account_with_access(host: Host) -> 
     host.hub.before["model.safetensors"] = lambda: commands.extend(command_lines())
     result = host.call(token=f"{TOKEN}\n")
     assert any(b"hf\0download\0" in line for line in commands)
-    assert not any(TOKEN.encode() in line for line in commands)
-    assert result["changed"] is True
+    assert not any(TOKEN.encode() in line for line in commands) and result["changed"] is True
     # The server that has the content is not the hub itself and receives no token.
     tokens = {"/resolve/" in path or path.startswith("/api/"): token for _m, path, _r, token in host.hub.requests}
     assert tokens == {True: f"Bearer {TOKEN}", False: ""}

@@ -123,8 +123,7 @@ class Host:
         before = tree(self.directory)
         result = self.run(**options)
         assert result.get("failed"), result
-        assert result["cause"] and result["remedy"]
-        assert tree(self.directory) == before
+        assert result["cause"] and result["remedy"] and tree(self.directory) == before
         return result
 
     @property
@@ -210,13 +209,11 @@ def test_a_new_environment_is_installed_proven_and_current(host: Host) -> None:
         "library_paths": [str(host.links)], "jupyter": True, "compile": True,
     }  # fmt: skip
     predicted = host.run(check=True, **options)
-    assert predicted["changed"]
-    assert not host.root.exists()
+    assert predicted["changed"] and not host.root.exists()
 
     first = host.succeed(**options)
     assert first["changed"] and first["environment_id"] == predicted["environment_id"]
-    assert first["diff"]["before"] == {}
-    assert predicted["diff"] == first["diff"]
+    assert first["diff"]["before"] == {} and predicted["diff"] == first["diff"]
     assert first["packages"]["tiny"] == "1.0" and first["modules"] == {"tiny": {"version": "1.0"}}
     assert "no ipykernel" in json.dumps(first["warnings"]) and first["paths"]["kernel"] is None
 
@@ -259,8 +256,7 @@ def test_a_new_environment_is_installed_proven_and_current(host: Host) -> None:
         assert again["modules"] == first["modules"]
     assert tree(host.directory) == before
 
-    assert host.succeed(state="absent", check=True)["changed"]
-    assert tree(host.directory) == before
+    assert host.succeed(state="absent", check=True)["changed"] and tree(host.directory) == before
     assert host.succeed(state="absent")["changed"]
     assert sorted(path.name for path in host.directory.iterdir()) == ["links"]
     assert not host.succeed(state="absent")["changed"]
@@ -285,8 +281,7 @@ def test_an_upgrade_keeps_the_previous_environment_and_a_rollback_needs_only_its
     completed = subprocess.run(
         [host.root / "bin" / "torch-python", "-c", code], capture_output=True, text=True, check=True
     )
-    assert completed.stdout == "1.0 1.0\n"
-    assert not host.succeed(environment_id=first)["changed"]
+    assert completed.stdout == "1.0 1.0\n" and not host.succeed(environment_id=first)["changed"]
     assert "no environment nowhere" in host.fail(environment_id="nowhere")["cause"]
 
     # An environment that would be removed next is kept while a job uses it.
@@ -304,8 +299,7 @@ def test_an_upgrade_keeps_the_previous_environment_and_a_rollback_needs_only_its
         job.communicate()
     result = host.succeed(requirements=[pin(tiny_3)], imports=["tiny"])
     assert result["changed"] and result["removed"] == [second]
-    assert not (host.environments / second).exists()
-    assert (host.environments / first).is_dir()
+    assert not (host.environments / second).exists() and (host.environments / first).is_dir()
 
 
 def test_a_staged_environment_is_complete_and_unused_before_the_switch(installed: Host) -> None:
@@ -315,8 +309,7 @@ def test_a_staged_environment_is_complete_and_unused_before_the_switch(installed
     before = [tree(directory) for directory in outside]
 
     predicted = host.succeed(check=True, **staged_options)
-    assert predicted["changed"]
-    assert not (host.environments / "staged").is_symlink()
+    assert predicted["changed"] and not (host.environments / "staged").is_symlink()
     staged = host.succeed(**staged_options)
     second = staged["environment_id"]
     assert staged["diff"] == predicted["diff"] and staged["actions"] == ["install", "stage", "files"]
@@ -422,8 +415,7 @@ def test_rollback_needs_no_index_starts_nothing_and_removes_nothing(upgraded: Ho
     assert not host.succeed(state="previous", environment_id=first)["changed"]
     assert not host.succeed(state="previous", environment_id=first, check=True)["changed"]
     assert host.succeed(state="previous")["environment_id"] == second
-    assert (host.link(), host.link("previous")) == (second, first)
-    assert not kernel.exists()
+    assert (host.link(), host.link("previous")) == (second, first) and not kernel.exists()
     (host.environments / "spare").rmdir()
     assert tree(host.directory).keys() == before.keys() - {"opt/sparkforge/envs/torch/spare"}
     # Simulate a run that was killed between writing the two links on the way back to the first environment.
@@ -479,8 +471,7 @@ def test_rollback_without_an_environment_is_refused(host: Host) -> None:
     ],
 )
 def test_bad_options_are_refused_before_anything_is_made(host: Host, options: dict[str, t.Any], cause: str) -> None:
-    assert cause in host.fail(**options)["cause"]
-    assert not host.root.exists()
+    assert cause in host.fail(**options)["cause"] and not host.root.exists()
 
 
 @pytest.mark.parametrize(
@@ -507,8 +498,7 @@ def test_check_mode_accepts_an_interpreter_that_is_not_there_yet(host: Host) -> 
     result = host.succeed(check=True, python="/usr/bin/python3.99", requirements=[line], group="no-such-group")
     assert result["changed"] and result["environment_id"]
     result = host.succeed(check=True, python="/nowhere/python", requirements=[line])
-    assert result["changed"] and result["environment_id"] is None
-    assert not host.root.exists()
+    assert result["changed"] and result["environment_id"] is None and not host.root.exists()
 
 
 def failing_installations() -> list[t.Any]:
@@ -549,8 +539,7 @@ def test_a_failed_installation_leaves_the_current_environment_as_it_was(host: Ho
     (host.environments / "current").symlink_to("old")
     for name in ("bin", "receipts"):
         (host.root / name).mkdir()
-    assert cause in host.fail(**prepare(host))["cause"]
-    assert host.link() == "old"
+    assert cause in host.fail(**prepare(host))["cause"] and host.link() == "old"
 
 
 PASSWORD = 'p "a\\ss# x'
@@ -625,8 +614,7 @@ def test_an_interrupted_download_resumes_in_the_next_run(installed: Host) -> Non
     index.server.cuts[file] = [1000] * 4
     result = host.run(**index.options)
     assert f"big-1.0-py3-none-any.whl was truncated: 4000 of {size} bytes arrived" in result["cause"]
-    assert "un again" in result["remedy"]
-    assert host.link() == first
+    assert "un again" in result["remedy"] and host.link() == first
 
     index.server.cuts[file] = [size // 5, size // 3, size // 4]
     result = host.succeed(**index.options)
@@ -673,8 +661,7 @@ def test_a_killed_run_leaves_nothing_visible_and_the_next_one_succeeds(host: Hos
     index.server.drips = ""
     started = time.monotonic()
     result = host.succeed(**index.options)
-    assert time.monotonic() - started < 50
-    assert result["changed"]
+    assert time.monotonic() - started < 50 and result["changed"]
     assert sorted(path.name for path in host.environments.iterdir()) == sorted([result["environment_id"], "current"])
     assert not host.succeed(**index.options)["changed"]
 

@@ -96,8 +96,7 @@ def test_a_second_run_changes_nothing_and_contacts_no_server(host: Host) -> None
     assert result["changed"] is False
     assert [row["action"] for row in result["archives"]] == ["none", "none"]
     assert result["diff"]["before"] == result["diff"]["after"]
-    assert host.call(check=True)["changed"] is False
-    assert host.content() == before
+    assert host.call(check=True)["changed"] is False and host.content() == before
     assert len(host.server.requests) == request_count
 
 
@@ -106,8 +105,7 @@ def test_check_mode_on_an_empty_host_writes_and_downloads_nothing(host: Host) ->
     result = host.call(check=True)
     assert result["changed"] is True and result["diff"]["before"] == ""
     assert "libcudss 0.8.0.10 (linux-sbsa, cuda13)" in result["diff"]["after"]
-    assert host.content() == before
-    assert host.server.requests == []
+    assert host.content() == before and host.server.requests == []
 
 
 def test_check_mode_shows_the_old_and_the_new_version(host: Host) -> None:
@@ -117,8 +115,7 @@ def test_check_mode_shows_the_old_and_the_new_version(host: Host) -> None:
     result = host.call(check=True, archives=[newer])
     assert result["diff"]["before"] == "libcudss 0.8.0.10 (linux-sbsa, cuda13)\n"
     assert result["diff"]["after"] == "libcudss 0.9.0.1 (linux-sbsa, cuda13)\n"
-    assert result["archives"][0]["action"] == "replace"
-    assert host.content() == before
+    assert result["archives"][0]["action"] == "replace" and host.content() == before
 
 
 def test_an_upgrade_keeps_one_previous_version_and_a_downgrade_downloads_nothing(host: Host) -> None:
@@ -164,8 +161,7 @@ def test_a_damaged_archive_is_detected_and_installed_again(host: Host, harm: t.A
     assert [row["action"] for row in result["archives"]] == ["replace", "none"]
     healed = host.content()
     receipt = "opt/receipts/redist-libcudss.json"
-    assert {**healed, receipt: ""} == {**intact, receipt: ""}
-    assert host.call()["changed"] is False
+    assert {**healed, receipt: ""} == {**intact, receipt: ""} and host.call()["changed"] is False
 
 
 @pytest.mark.parametrize("missing", ["symlink", "loader entry"])
@@ -174,10 +170,8 @@ def test_a_missing_symlink_or_loader_entry_is_restored_without_a_download(host: 
     request_count = len(host.server.requests)
     path = host.prefix / "libcudss/current" if missing == "symlink" else host.loader / "sparkforge-libcudss.conf"
     path.unlink()
-    assert host.call()["changed"] is True
-    assert path.exists()
-    assert len(host.server.requests) == request_count
-    assert host.call()["changed"] is False
+    assert host.call()["changed"] is True and path.exists()
+    assert len(host.server.requests) == request_count and host.call()["changed"] is False
 
 
 def test_absent_removes_only_what_the_module_installed(host: Host) -> None:
@@ -191,8 +185,7 @@ def test_absent_removes_only_what_the_module_installed(host: Host) -> None:
     full = host.content()
     result = host.call(state="absent", archives=components, check=True)
     assert result["changed"] is True and "libcudss 0.9.0.1" in result["diff"]["before"]
-    assert result["diff"]["after"] == ""
-    assert host.content() == full
+    assert result["diff"]["after"] == "" and host.content() == full
     assert host.call(state="absent", archives=components)["changed"] is True
     assert host.content() == before
     assert host.call(state="absent", archives=components)["changed"] is False
@@ -306,8 +299,7 @@ def test_unpublished_archives_are_refused_with_the_published_ones(host: Host, li
 )
 def test_an_invalid_manifest_is_refused(host: Host, body: bytes, message: str) -> None:
     host.server.files["/compute/cudss/redist/redistrib_0.8.0.json"] = body
-    assert message in refusal(host)["cause"]
-    assert requested_archives(host) == []
+    assert message in refusal(host)["cause"] and requested_archives(host) == []
 
 
 def test_an_archive_without_the_pinned_soname_is_refused_with_its_sonames(host: Host) -> None:

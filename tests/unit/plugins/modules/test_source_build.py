@@ -144,8 +144,7 @@ def test_a_unit_is_fetched_from_mirrors_and_readable_files_have_no_password(host
         index.close()
     assert sorted(host.compilations()) == ["unit_0.c", "unit_1.c"]
     receipt = json.loads(Path(result["receipt"]).read_text())
-    assert receipt["url"] == source["repo"]
-    assert receipt["source"]["submodules"] == {"part": commit}
+    assert receipt["url"] == source["repo"] and receipt["source"]["submodules"] == {"part": commit}
     # The mirror and the index are not inputs of the fingerprint.
     assert host.build(source, **options)["status"] == "unchanged"
     assert "s3cret" not in json.dumps(result)
@@ -209,8 +208,7 @@ def test_a_second_controller_follows_the_first(host: EngineHost) -> None:
     assert (second["status"], second["fingerprint"]) == ("running", started["fingerprint"])
     host.gate.unlink()
     assert host.must_build(source)["status"] in ("built", "unchanged")
-    assert len(host.compilations()) == SOURCE_FILES
-    assert host.state(started)["attempts"] == 1
+    assert len(host.compilations()) == SOURCE_FILES and host.state(started)["attempts"] == 1
 
 
 def test_build_tree_is_kept_only_with_keep(host: EngineHost) -> None:
@@ -223,8 +221,7 @@ def test_build_tree_is_kept_only_with_keep(host: EngineHost) -> None:
         "engine", "lock", "network.json", "request.json", "state.json",
     ]  # fmt: skip
     # A directory would get bytecode from a worker that still runs, while the next call replaces it.
-    assert (host.directory(other) / "engine").is_file()
-    assert not host.directory(kept).exists()
+    assert (host.directory(other) / "engine").is_file() and not host.directory(kept).exists()
     assert host.state(other)["phases"] == {}
 
 
@@ -236,8 +233,7 @@ def test_an_edit_after_a_failure_builds_in_another_directory(host: EngineHost) -
     finished = host.must_build(source, edits=[edit])
     # Without ccache, all objects are compiled again.
     assert len(host.compilations()) == 2 * SOURCE_FILES
-    assert finished["fingerprint"] != failed["fingerprint"]
-    assert not host.directory(failed).exists()
+    assert finished["fingerprint"] != failed["fingerprint"] and not host.directory(failed).exists()
 
 
 def test_objects_that_were_not_synced_are_rebuilt_after_a_power_loss(host: EngineHost) -> None:
@@ -278,8 +274,7 @@ def test_a_state_without_sources_restarts_the_build(host: EngineHost) -> None:
     failed = host.must_fail(source)
     # An earlier version kept the sources in this directory.
     (host.directory(failed) / "source").rename(host.directory(failed).parent / "tree-0123456789abcdef")
-    assert "no_such_header.h" in host.must_fail(source)["cause"]
-    assert len(host.compilations()) == 4
+    assert "no_such_header.h" in host.must_fail(source)["cause"] and len(host.compilations()) == 4
 
 
 def test_a_clock_that_went_back_is_reported_and_does_no_harm(host: EngineHost) -> None:
@@ -333,8 +328,7 @@ def test_a_failure_has_cause_remedy_lines_and_log(host: EngineHost) -> None:
     assert "no_such_header.h" in failed["cause"]
     assert any("no_such_header.h" in line for line in failed["lines"])
     assert len(failed["lines"]) <= 10 and "no_such_header.h" in Path(failed["log"]).read_text()
-    assert failed["phase"] == "build"
-    assert not list((host.root / "receipts").rglob("tiny-*.json"))
+    assert failed["phase"] == "build" and not list((host.root / "receipts").rglob("tiny-*.json"))
     assert not [path for path in (host.root / "wheelhouse").rglob("*") if path.is_file()]
 
 
@@ -406,8 +400,7 @@ def test_absent_kills_the_build_and_removes_everything(host: EngineHost) -> None
     assert run_module("source_build", check_mode=True, **common)["changed"] is True
     assert Path(f"/proc/{host.state(started)['pid']}").exists()
     assert run_module("source_build", **common)["changed"] is True
-    assert not [path for path in host.root.rglob("*") if path.is_file()]
-    assert not host.logs.exists()
+    assert not [path for path in host.root.rglob("*") if path.is_file()] and not host.logs.exists()
     assert run_module("source_build", **common)["changed"] is False
 
 
@@ -426,9 +419,7 @@ def test_impossible_builds_are_refused_before_anything_is_written(host: EngineHo
     source = host.project(SOURCE_FILES)
     before = sorted(host.base.rglob("*"))
     result = host.build(source, **options)
-    assert result["failed"] is True
-    assert cause in result["cause"]
-    assert result["remedy"]
+    assert result["failed"] is True and cause in result["cause"] and result["remedy"]
     assert {*host.base.rglob("*")} - {*before} <= {host.root, host.root / "builds"}
 
 
@@ -467,5 +458,4 @@ def test_absent_with_an_invalid_unit_name_removes_nothing(host: EngineHost, name
     (host.root / "builds").mkdir()
     options = {"user": host.user, "root": str(host.root), "log_root": str(host.logs)}
     refused = run_module("source_build", name=name, state="absent", **options)
-    assert refused["failed"] and "valid unit name" in refused["msg"]
-    assert unrelated.is_dir()
+    assert refused["failed"] and "valid unit name" in refused["msg"] and unrelated.is_dir()

@@ -212,8 +212,7 @@ def test_an_unknown_method_names_the_nearest(site: Site) -> None:
 def test_an_invalid_stack_is_refused_with_key_and_expected_value(site: Site, change: dict[str, t.Any], message: str):
     site.stack.update(change)
     error = site.refusal()
-    assert message in error.cause
-    assert str(site.path / "stacks" / "site.yml") in error.cause
+    assert message in error.cause and str(site.path / "stacks" / "site.yml") in error.cause
 
 
 def test_all_problems_of_a_stack_are_reported_at_once(site: Site) -> None:
@@ -299,8 +298,7 @@ def test_a_wrong_lock_is_refused(site: Site, change: dict[str, t.Any], message: 
 
 def test_lock_id_depends_only_on_the_pins(site: Site) -> None:
     first = site.facts()["lock"]["id"]
-    assert len(first) == 12 and int(first, 16) >= 0
-    assert site.lock is not None
+    assert len(first) == 12 and int(first, 16) >= 0 and site.lock is not None
     site.stack["description"] = "Another description"
     site.lock["resolved"] = "2027-01-01"
     site.lock["wheels"]["cp312-linux-aarch64"].reverse()
@@ -437,8 +435,7 @@ def test_an_incomplete_or_outdated_lock_of_a_build_is_refused(built_site: Site, 
     assert built_site.lock is not None
     change(built_site.lock)
     error = built_site.refusal(method="build")
-    assert message in error.cause
-    assert "sparkforge.dgx_spark.lock -e stack_name=site" in error.remedy
+    assert message in error.cause and "sparkforge.dgx_spark.lock -e stack_name=site" in error.remedy
     assert "stack_method: wheel" in error.remedy
 
 

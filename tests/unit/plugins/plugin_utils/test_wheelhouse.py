@@ -273,8 +273,7 @@ def test_a_wheel_is_verified_before_it_gets_its_name(cache: Cache) -> None:
         store(cache, wheel, LOGIN)
     assert not os.path.exists(cache.directory)
     store(cache, wheel, WHEEL)
-    assert cache.missing(content) == []
-    assert Path(cache.wheel(wheel)).parent.name == wheel.sha256
+    assert cache.missing(content) == [] and Path(cache.wheel(wheel)).parent.name == wheel.sha256
     with cache.bringing(wheel) as target:
         assert target is None
 

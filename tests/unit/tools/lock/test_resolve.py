@@ -154,8 +154,7 @@ def test_a_missing_version_is_named_with_its_dependent(index: PackageIndex) -> N
     index.add("leaf", "1")
     cause = refusal(index, "root").cause
     assert "leaf<3" in cause or "leaf>=3" in cause
-    assert "root" in cause
-    assert "nothing" in refusal(index, "nothing").cause
+    assert "root" in cause and "nothing" in refusal(index, "nothing").cause
 
 
 @pytest.mark.parametrize("requirement", ["root", "leaf @ https://example.invalid/leaf-1-py3-none-any.whl"])

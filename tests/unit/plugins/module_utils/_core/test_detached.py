@@ -106,10 +106,8 @@ def test_interpreter_in_closed_directory_is_refused(tmp_path: Path, monkeypatch:
     finally:
         closed.chmod(0o700)
     refused = error.value.cause.rpartition("may not enter ")[2].rstrip(".")
-    assert str(closed).startswith(refused)
-    assert account.name in error.value.cause
-    assert str(python) in error.value.cause
-    assert "ansible_python_interpreter" in error.value.remedy
+    assert str(closed).startswith(refused) and account.name in error.value.cause
+    assert str(python) in error.value.cause and "ansible_python_interpreter" in error.value.remedy
 
 
 def test_lock_is_released_with_its_holder(tmp_path: Path) -> None:
@@ -120,12 +118,10 @@ def test_lock_is_released_with_its_holder(tmp_path: Path) -> None:
         stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert holder.stdout is not None and holder.stdout.readline() == "True\n"
-    assert state_file.is_running(str(tmp_path))
-    assert not detached.Lock(path).take()
+    assert state_file.is_running(str(tmp_path)) and not detached.Lock(path).take()
     holder.kill()
     holder.wait()
-    assert not state_file.is_running(str(tmp_path))
-    assert detached.Lock(path).take()
+    assert not state_file.is_running(str(tmp_path)) and detached.Lock(path).take()
 
 
 def test_orphans_are_killed_by_their_marker() -> None:
@@ -173,8 +169,7 @@ def test_build_is_killed_with_rights_of_its_account(monkeypatch: pytest.MonkeyPa
     build_process = subprocess.Popen(["sleep", "600"], env=environment, user="nobody", group="nogroup", extra_groups=[])
     try:
         detached.stop("x.service", marker, accounts.Account("nobody"))
-        assert own_process.poll() is None
-        assert build_process.wait() == -9
+        assert own_process.poll() is None and build_process.wait() == -9
     finally:
         for process in (own_process, build_process):
             process.kill()

@@ -66,8 +66,7 @@ def test_closure_names_all_missing_libraries_at_once(root: pathlib.Path) -> None
     }
     cudss = result["missing"][0]
     assert cudss["needed_by"] == [path] and cudss["provided_by"]["package"] == "libcudss0-cuda-13"
-    assert cudss["machine"] == "aarch64"
-    assert result["driver_provided"] == ["libcuda.so.1"]
+    assert cudss["machine"] == "aarch64" and result["driver_provided"] == ["libcuda.so.1"]
     assert result["resolved"]["libcublas.so.13"] == "/usr/lib/aarch64-linux-gnu/libcublas.so.13"
 
 
@@ -464,8 +463,7 @@ def test_each_file_is_read_once(root: pathlib.Path, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(reader, "read_elf", counted)
     result = closure(root, "/d")
-    assert result["missing"] == []
-    assert len(read) == len(set(read)) == result["examined"] == 32
+    assert result["missing"] == [] and len(read) == len(set(read)) == result["examined"] == 32
 
 
 def test_directory_with_two_machines(root: pathlib.Path) -> None:

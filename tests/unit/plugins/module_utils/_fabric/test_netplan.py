@@ -73,8 +73,7 @@ def setup(tmp_path: Path) -> Setup:
 
 def test_both_interfaces_get_addresses_and_hcas(setup: Setup) -> None:
     result = setup.run()
-    assert result["changed"] is True
-    assert stat.S_IMODE(setup.file.stat().st_mode) == 0o600
+    assert result["changed"] is True and stat.S_IMODE(setup.file.stat().st_mode) == 0o600
     ethernets = yaml.safe_load(setup.file.read_text())["network"]["ethernets"]
     addresses = {name: row["addresses"] for name, row in ethernets.items()}
     assert addresses == {"enp1s0f0np0": ["192.168.200.1/24"], "enP2p1s0f0np0": ["192.168.201.1/24"]}
@@ -108,8 +107,7 @@ def test_changed_mtu_is_restored_unless_cable_is_missing(setup: Setup) -> None:
 def test_file_readable_by_others_is_rewritten(setup: Setup) -> None:
     setup.run()
     setup.file.chmod(0o644)
-    assert setup.run()["changed"] is True
-    assert stat.S_IMODE(setup.file.stat().st_mode) == 0o600
+    assert setup.run()["changed"] is True and stat.S_IMODE(setup.file.stat().st_mode) == 0o600
 
 
 def test_original_mtu_is_restored_after_several_runs(setup: Setup) -> None:

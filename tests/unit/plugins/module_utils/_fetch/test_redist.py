@@ -201,11 +201,8 @@ def test_ldconfig_runs_once_before_the_receipts(bench: Bench) -> None:
     assert calls == [(["/sbin/ldconfig"], False)]
     status[0] = 0
     assert redist().present()["changed"] is True, "without ldconfig the installation is not complete"
-    assert calls[1:] == [(["/sbin/ldconfig"], False)]
-    assert redist().present()["changed"] is False
-    assert len(calls) == 2
-    assert redist().absent()["changed"] is True
-    assert len(calls) == 3
+    assert calls[1:] == [(["/sbin/ldconfig"], False)] and redist().present()["changed"] is False
+    assert len(calls) == 2 and redist().absent()["changed"] is True and len(calls) == 3
     assert sorted(path.name for path in bench.path.iterdir()) == ["loader", "mirror"]
 
 
@@ -226,5 +223,4 @@ def test_upgrade_ignores_paths_of_edited_receipt(bench: Bench) -> None:
     precious.mkdir()
     bench.edit_receipt(previous={"path": str(precious), "prefix": str(bench.path), "component": "one"})
     bench.publish(version="2.0", release="2")
-    assert bench.redist().present()["changed"]
-    assert precious.is_dir()
+    assert bench.redist().present()["changed"] and precious.is_dir()

@@ -120,8 +120,7 @@ def test_resolve_tags_branches_and_commits(bench: Bench) -> None:
     assert bench.resolve("one", "v1.0") == first
     assert bench.resolve("one", "v2.0") == second, "an annotated tag is peeled"
     assert git("rev-parse", "v2.0", cwd=repository.tree) != second and bench.resolve("one", "main") == second
-    assert bench.resolve("one", "release/2") == first
-    assert bench.resolve("one", "HEAD") == second
+    assert bench.resolve("one", "release/2") == first and bench.resolve("one", "HEAD") == second
     assert bench.resolve("one", "same") == first, "the tag is preferred to the branch"
     assert bench.resolve("one", "refs/tags/v2.0") == second
     requests = len(bench.server.requests)
@@ -365,8 +364,7 @@ def test_credentials_reach_only_the_server(bench: Bench, tmp_path: Path) -> None
     bench.fetch(sources.Git(url, commit), environment=environment)
     assert (bench.tree / "lib/code").read_text() == "x"
     leaks = subprocess.run(["grep", "-rlE", "se(%20|.)cret", str(tmp_path)], capture_output=True, check=False)
-    assert leaks.stdout == b""
-    assert "cret" not in "".join(bench.messages)
+    assert leaks.stdout == b"" and "cret" not in "".join(bench.messages)
     sources.disk.remove(str(bench.tree))
     error = bench.fetch_error(sources.Git(url.replace("user:", "other:"), "1" * 40))
     assert "needs credentials" in error.cause and "cret" not in str(error.as_result())
@@ -388,8 +386,7 @@ def test_credentials_do_not_follow_redirect(bench: Bench, tmp_path: Path, user: 
     try:
         url = f"{mirror.url}/one.git".replace("http://", f"http://{user}")
         error = bench.fetch_error(sources.Git(url, commit))
-        assert mirror.credentials
-        assert bench.server.requests == [] and bench.server.credentials == []
+        assert mirror.credentials and bench.server.requests == [] and bench.server.credentials == []
         assert "redirects" in error.cause and "final URL" in error.remedy
         assert "secret" not in str(error.as_result())
     finally:
@@ -411,8 +408,7 @@ def test_git_settings_of_user_and_system_are_ignored(bench: Bench, tmp_path: Pat
         "GIT_CONFIG_KEY_0": "filter.evil.smudge", "GIT_CONFIG_VALUE_0": f"touch {tmp_path}/evil",
     }  # fmt: skip
     bench.fetch(sources.Git(bench.url("one"), commit), environment=environment)
-    assert (bench.tree / "file").read_bytes() == b"text\n"
-    assert not (tmp_path / "evil").exists()
+    assert (bench.tree / "file").read_bytes() == b"text\n" and not (tmp_path / "evil").exists()
     assert not (bench.tree / ".git/hooks").exists()
 
 
@@ -685,8 +681,7 @@ def test_lost_network_is_reported_and_next_run_succeeds(bench: Bench) -> None:
     bench.server.stop()
     error = bench.fetch_error(source)
     assert error.cause.startswith(f"The repository {bench.url('org/top')} cannot be reached: ")
-    assert "(for 10 minutes and" in error.cause
-    assert 600 <= sum(bench.clock.pauses) < 700
+    assert "(for 10 minutes and" in error.cause and 600 <= sum(bench.clock.pauses) < 700
     assert "Check the network" in error.remedy
     bench.server.start()
     assert bench.fetch(source)["submodules"] == commits
@@ -704,8 +699,7 @@ def test_interrupted_fetch_resumes_in_pieces(bench: Bench, monkeypatch: pytest.M
     bench.fetch(bench.source(FILES))
     assert len(list(bench.tree.glob("data*"))) == 45
     assert [len(wants) for wants in bench.server.wants] == [1, 1, 10, 10, 10, 10, 10, 10, 5]
-    assert bench.clock.pauses == [1, 2]
-    assert git("status", "--porcelain", cwd=bench.tree) == ""
+    assert bench.clock.pauses == [1, 2] and git("status", "--porcelain", cwd=bench.tree) == ""
     assert git("rev-list", "--count", "HEAD", cwd=bench.tree) == "1"
     assert not list(bench.store.glob("*.pieces"))
 
@@ -891,8 +885,7 @@ def test_fetch_repairs_damaged_store(bench: Bench, damage: str) -> None:
     assert (bench.tree / "data7").read_bytes() == random_bytes(7)
     bench.fetch(sources.Git(bench.url("one"), first))
     assert (bench.tree / "data7").read_bytes() == random_bytes(7)
-    assert not (bench.tree / "file").exists()
-    assert any("damaged" in line for line in bench.messages)
+    assert not (bench.tree / "file").exists() and any("damaged" in line for line in bench.messages)
 
 
 # --- archives ---
@@ -986,8 +979,7 @@ def test_archive_damaged_in_store_is_fetched_again(bench: Bench, web: WebServer)
     bench.fetch(source)
     (bench.store / sha256(content)).write_bytes(content[:-5])
     bench.fetch(source)
-    assert len(web.requests) == 2
-    assert (bench.store / sha256(content)).read_bytes() == content
+    assert len(web.requests) == 2 and (bench.store / sha256(content)).read_bytes() == content
 
 
 def test_archive_from_mirror_over_bad_network(bench: Bench, web: WebServer) -> None:
@@ -997,8 +989,7 @@ def test_archive_from_mirror_over_bad_network(bench: Bench, web: WebServer) -> N
     web.statuses["/mirror/one.tar.gz"] = [503] * 40
     source = sources.Archive("https://example.com/one.tar.gz", sha256(content))
     bench.fetch(source, rewrite={"https://example.com": f"{web.url}/mirror"})
-    assert (bench.tree / "setup.py").exists()
-    assert len(web.requests) == 43
+    assert (bench.tree / "setup.py").exists() and len(web.requests) == 43
 
 
 def test_archive_proxy_comes_from_the_environment(bench: Bench, web: WebServer, monkeypatch: pytest.MonkeyPatch):

@@ -138,8 +138,7 @@ def test_kind_of_other_file_is_named(tmp_path: Path, body: t.Any, cause: t.Any) 
     with pytest.raises(SparkforgeError) as failure:
         unpack.unpack(str(tmp_path / "archive"), str(tmp_path / "out"), "http://mirror/a.tar.xz")
     assert failure.value.cause.startswith("http://mirror/a.tar.xz is not a tar archive")
-    assert cause in failure.value.cause
-    assert os.listdir(tmp_path) == ["archive"]
+    assert cause in failure.value.cause and os.listdir(tmp_path) == ["archive"]
 
 
 @pytest.mark.parametrize("compression", ["xz", "gz", "bz2"])

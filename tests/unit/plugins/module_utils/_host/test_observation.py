@@ -217,8 +217,7 @@ def test_dgx_spark_observation(tmp_path: t.Any) -> None:
         "/etc/ld.so.conf.d/sparkforge-cudss.conf": hashlib.sha256(b"# ours\n/opt/sparkforge/lib\n").hexdigest(),
         "/usr/local/share/ca-certificates/sparkforge.crt": hashlib.sha256(b"PEM").hexdigest(),
     }
-    assert observed["unread"] == []
-    assert len(commands.executed) == 3
+    assert observed["unread"] == [] and len(commands.executed) == 3
     assert all(argv[0] == "/usr/bin/timeout" for argv in commands.executed)
 
 
@@ -266,8 +265,7 @@ def test_failing_nvidia_smi_is_reported_and_runs_once(tmp_path: t.Any) -> None:
     commands = Commands({"nvidia-smi": (18, "", "Failed to initialize NVML: Driver/library version mismatch\n")})
     observed = observe(root, commands)
     assert observed["gpu"]["present"] is False and observed["driver"]["version"] == "580.95.05"
-    assert "version mismatch" in observed["unread"][0]["reason"]
-    assert len(commands.executed) == 1
+    assert "version mismatch" in observed["unread"][0]["reason"] and len(commands.executed) == 1
 
 
 def test_nvidia_smi_output_with_warning_is_used(tmp_path: t.Any) -> None:

@@ -278,8 +278,7 @@ def test_edit_replaces_exact_text_and_keeps_the_mode(sources: Sources) -> None:
 )
 def test_invalid_or_unmatched_edit(sources: Sources, edit: t.Any, cause: t.Any) -> None:
     error = sources.apply_error(edits=[{"path": "src/kernel.cu", "replace": "", "name": "mine", **edit}])
-    assert error.cause.startswith("The edit mine ")
-    assert cause in error.cause
+    assert error.cause.startswith("The edit mine ") and cause in error.cause
 
 
 def test_windows_line_endings_are_named(sources: Sources) -> None:

@@ -155,8 +155,7 @@ def test_full_disk_is_reported_with_both_sizes(tmp_path: Path, monkeypatch: pyte
         with pytest.raises(SparkforgeError) as caught:
             publishing.publish(worker)
     assert f"needs 0.0 MB, and {tmp_path}/builds has 0.5 MB free" in caught.value.cause
-    assert "run again" in caught.value.remedy
-    assert published_files(worker) == []
+    assert "run again" in caught.value.remedy and published_files(worker) == []
     publishing.publish(worker)
     assert "tiny-1.0-py3-none-any.whl" in published_files(worker)
 

@@ -96,8 +96,7 @@ def test_unified_memory_of_gb10_is_judged_by_the_hosts_memory() -> None:
     assert host()["gpu"]["devices"][0]["memory_total_mib"] is None
     assert judge(settings={"memory_minimum_gib": 100}) == []
     problems = judge({"memory": {"available_mib": 50000}}, settings={"memory_minimum_gib": 100})
-    assert [row["check"] for row in problems] == ["memory"]
-    assert "48.8 GiB" in problems[0]["cause"]
+    assert [row["check"] for row in problems] == ["memory"] and "48.8 GiB" in problems[0]["cause"]
 
 
 def test_less_memory_than_the_profiles_is_a_warning() -> None:
@@ -388,8 +387,7 @@ def test_a_plan_refuses_errors_and_notes_warnings() -> None:
         observed,
     )
     assert [row["check"] for row in plan.refusals] == ["older PyTorch", "licence", "clock"]
-    assert [note.split(":")[0] for note in plan.notes] == ["gpu processes"]
-    assert plan.steps == {}
+    assert [note.split(":")[0] for note in plan.notes] == ["gpu processes"] and plan.steps == {}
 
 
 @pytest.mark.parametrize(

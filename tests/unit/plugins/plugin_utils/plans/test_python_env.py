@@ -116,14 +116,12 @@ def test_built_wheels_are_pinned_and_their_requirements_come_from_the_lock() -> 
         "/opt/sparkforge/redist/nvpl_blas/0.5.0/lib",
     ]
     assert environment["imports"] == ["torch", "triton"] and environment["environment"] == STACK["activation"]
-    assert environment["wheels"] == []
-    assert set(steps) == {"environment"}
+    assert environment["wheels"] == [] and set(steps) == {"environment"}
 
 
 def test_official_wheels_come_from_the_lock_with_their_libraries() -> None:
     steps = plan("wheel", None).steps
-    assert set(steps) == {"environment"}
-    assert steps["environment"]["requirements"] == LOCKED
+    assert set(steps) == {"environment"} and steps["environment"]["requirements"] == LOCKED
     assert steps["environment"]["library_paths"] == steps["environment"]["find_links"] == []
     assert steps["environment"]["python"] == "/usr/bin/python3.12"
 
