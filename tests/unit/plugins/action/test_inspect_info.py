@@ -1,5 +1,6 @@
 """The action plugin inspect_info resolves requirements and inspects their wheels, or returns a single message."""
 
+import contextlib
 import os
 import typing as t
 from pathlib import Path
@@ -61,8 +62,7 @@ def test_a_wheel_on_the_controller_is_judged_with_its_requirements(tmp_path: Pat
 
 
 def test_a_package_without_a_usable_wheel_is_not_a_yes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    index = PackageIndex()
-    try:
+    with contextlib.closing(PackageIndex()) as index:
         page = "<!DOCTYPE html>\n"
         index.files["/simple/source/"] = (
             f'{page}<a href="/files/source-1.0.tar.gz#sha256={"a" * 64}">source-1.0.tar.gz</a>'.encode()
@@ -78,8 +78,6 @@ def test_a_package_without_a_usable_wheel_is_not_a_yes(tmp_path: Path, monkeypat
         asked, run = list[str](), resolve._run
         monkeypatch.setattr(resolve, "_run", lambda line, text: asked.append(text) or run(line, text))
         inspect(tmp_path, "neither", index_url=index.simple)
-    finally:
-        index.close()
     answers = {name: (result["verdict"], result["findings"][0]["kind"]) for name, result in results.items()}
     # Whether a package that must be built works is not known.
     assert answers.pop("source") == ("perhaps", "sdist") and answers.pop("apart") == ("no", "unresolved")
@@ -93,8 +91,7 @@ def test_a_package_without_a_usable_wheel_is_not_a_yes(tmp_path: Path, monkeypat
 
 
 def test_release_whose_metadata_refuses_the_python_is_a_no(tmp_path: Path) -> None:
-    index = PackageIndex()
-    try:
+    with contextlib.closing(PackageIndex()) as index:
         # uv takes the source in spite of the upper bound, and pip does not.
         index.add("bound", "0.58.1", tag="cp311-cp311-manylinux2014_aarch64", python=">=3.8,<3.12")
         index.files["/simple/bound/"] += f'<a href="/files/bound-0.58.1.tar.gz#sha256={"a" * 64}">s</a>'.encode()
@@ -106,8 +103,6 @@ def test_release_whose_metadata_refuses_the_python_is_a_no(tmp_path: Path) -> No
         index.files["/simple/unbound/"] += b'<a href="/files/odd.whl">o</a>'
         index.add("unbound", "0.58.0", tag="cp310-cp310-manylinux2014_aarch64", python="three")
         unbound = inspect(tmp_path, "unbound==0.58.1", index_url=index.simple)
-    finally:
-        index.close()
     assert (unbound["verdict"], unbound["findings"][0]["kind"]) == ("perhaps", "sdist")
     assert "only for cp311" in unbound["table"]
     assert (result["verdict"], [finding["kind"] for finding in result["findings"]]) == ("no", ["python"])
@@ -171,13 +166,10 @@ def test_a_version_missing_on_the_index_is_a_no_with_the_available_ones(tmp_path
 
 
 def test_a_version_missing_for_this_machine_is_a_no_with_those_for_another(tmp_path: Path) -> None:
-    index = PackageIndex()
-    try:
+    with contextlib.closing(PackageIndex()) as index:
         for version in ("1.20.2", "1.22.0"):
             index.add("runtime-gpu", version, tag="cp312-cp312-manylinux_2_28_x86_64")
         result = inspect(tmp_path, "runtime-gpu==1.20.1; platform_system != 'Darwin'", index_url=index.simple)
-    finally:
-        index.close()
     (finding,) = result["findings"]
     assert (result["verdict"], finding["kind"]) == ("no", "version")
     assert finding["what"].endswith("the index has 1.22.0, 1.20.2 for x86_64.")
@@ -222,8 +214,7 @@ def test_requirements_files_are_read_with_their_includes(tmp_path: Path) -> None
 
 def test_wheels_by_url_and_by_file_are_inspected(tmp_path: Path) -> None:
     wheel = write_wheel(tmp_path / "served", "vllm", "0.13.0+cu130", {"vllm.py": ""})
-    server = Server()
-    try:
+    with contextlib.closing(Server()) as server:
         path = f"/x/{wheel.name.replace('+', '%2B')}"
         server.files[path] = wheel.read_bytes()
         url = f"{server.url}{path}"
@@ -232,8 +223,6 @@ def test_wheels_by_url_and_by_file_are_inspected(tmp_path: Path) -> None:
             assert (result["verdict"], result["packages"][0]["version"]) == ("yes", "0.13.0+cu130"), target
         result = inspect(tmp_path, f"{server.url}/x/gone-1.0-py3-none-any.whl")
         assert result["failed"] and "404" in result["cause"] and "Download it" in result["remedy"]
-    finally:
-        server.close()
 
 
 @pytest.mark.parametrize("kind", ["recursive", "large", "many lines", "pipe"])

@@ -278,8 +278,7 @@ def test_wheels_of_a_directory_are_collected_with_an_index(tmp_path: Path) -> No
 def test_an_index_without_the_package_is_skipped_but_a_failing_one_is_an_error(tmp_path: Path) -> None:
     digest = hashlib.sha256(b"1.0").hexdigest()
     (tmp_path / "six-1.0-py3-none-any.whl").write_text("1.0")
-    server = Server()
-    try:
+    with contextlib.closing(Server()) as server:
         server.files["/full/six/"] = (
             f'<a href="/six-1.0-py3-none-any.whl#sha256={digest}">six-1.0-py3-none-any.whl</a>'.encode()
         )
@@ -290,8 +289,6 @@ def test_an_index_without_the_package_is_skipped_but_a_failing_one_is_an_error(t
         server.statuses["/failing/six/"] = [403] * 9
         with pytest.raises(SparkforgeError, match="403"):
             collect.Wheels([f"{server.url}/failing", f"{server.url}/full"], []).find(parse_pin("six", "1.0", digest))
-    finally:
-        server.close()
 
 
 def test_every_file_without_a_hash_is_tried(tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ def root(tmp_path: pathlib.Path) -> pathlib.Path:
     write_elf(directory / "lib/ld-linux-aarch64.so.1", soname="ld-linux-aarch64.so.1")
     libraries = directory / "lib/aarch64-linux-gnu"
     write_elf(libraries / "libc.so.6", soname="libc.so.6", needed=["ld-linux-aarch64.so.1"])
+    (directory / "etc/ld.so.conf.d").mkdir(parents=True)
     return directory
 
 
@@ -207,7 +208,6 @@ def test_cache_entry_matches_the_machine(root: pathlib.Path) -> None:
     write_elf(root / "opt/x86/libx.so.1", soname="libx.so.1", machine=X86_64)
     write_elf(root / "a.so", needed=["libx.so.1"])
     write_elf(root / "b.so", needed=["libx.so.1"], machine=X86_64)
-    (root / "etc").mkdir()
     (root / "etc/ld.so.cache").write_bytes(elf_writer.new_cache(list(reversed(CACHE))))
     assert closure(root, "/a.so")["resolved"]["libx.so.1"] == "/opt/x/libx.so.1"
     assert closure(root, "/b.so")["resolved"]["libx.so.1"] == "/opt/x86/libx.so.1"
@@ -216,7 +216,6 @@ def test_cache_entry_matches_the_machine(root: pathlib.Path) -> None:
 def test_stale_cache_entry_does_not_hide_default_directories(root: pathlib.Path) -> None:
     write_elf(root / "usr/lib/libx.so.1", soname="libx.so.1")
     write_elf(root / "a.so", needed=["libx.so.1"])
-    (root / "etc").mkdir()
     (root / "etc/ld.so.cache").write_bytes(elf_writer.new_cache(CACHE))
     assert closure(root, "/a.so")["resolved"]["libx.so.1"] == "/usr/lib/libx.so.1"
 
@@ -224,7 +223,6 @@ def test_stale_cache_entry_does_not_hide_default_directories(root: pathlib.Path)
 def test_directory_missing_from_cache_is_named(root: pathlib.Path) -> None:
     write_elf(root / "opt/new/libx.so.1", soname="libx.so.1")
     write_elf(root / "a.so", needed=["libx.so.1"])
-    (root / "etc").mkdir()
     (root / "etc/ld.so.conf").write_text("/opt/new\n")
     (root / "etc/ld.so.cache").write_bytes(elf_writer.new_cache([]))
     (missing,) = closure(root, "/a.so")["missing"]
@@ -234,7 +232,6 @@ def test_directory_missing_from_cache_is_named(root: pathlib.Path) -> None:
 def test_ld_so_conf_is_used_without_cache(root: pathlib.Path) -> None:
     write_elf(root / "opt/sparkforge/redist/libcudss/current/lib/libcudss.so.0", soname="libcudss.so.0")
     write_elf(root / "a.so", needed=["libcudss.so.0"])
-    (root / "etc/ld.so.conf.d").mkdir(parents=True)
     (root / "etc/ld.so.conf").write_text("include ld.so.conf.d/*.conf  # the rest\n\nhwcap 1 nosegneg\n/opt/y=libc6\n")
     (root / "etc/ld.so.conf.d/b.conf").write_text("# sparkforge\n/opt/sparkforge/redist/libcudss/current/lib/\n")
     (root / "etc/ld.so.conf.d/a.conf").write_text("/usr/local/lib\ninclude /etc/ld.so.conf\n")
