@@ -86,7 +86,9 @@ def test_the_single_file_runs_on_every_supported_python(version: str, tmp_path: 
 
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
 def test_the_single_file_is_reproducible_and_imports_no_ansible(program, tmp_path: Path) -> None:
-    assert [path for path, text in program.sources().items() if "ansible_collections" in text] == []
+    # Rules, which are data, match what Ansible prints.
+    code = {path: text for path, text in program.sources().items() if "/_diagnosis/rules/" not in path}
+    assert [path for path, text in code.items() if "ansible_collections" in text] == []
     arguments = ("-m", programs.__name__, program.name, tmp_path / "made/x")
     assert run(sys.executable, *arguments, cwd=tmp_path, env={"PYTHONPATH": CHECKOUT / ".collections"}).stderr == ""
     assert hashlib.sha256((tmp_path / "made/x").read_bytes()).hexdigest() == program.archive()[1]
