@@ -199,7 +199,7 @@ keys =
 pattern =
     ([^\s`]+)`? (?:at revision \S+ )?does not have build: (?P<build>[\w.+-]+)
     Cannot find a build variant for this system in (\S+)
-cause = The hub's kernel {found} has no build for this PyTorch, CUDA and processor[ ({build})].
+cause = The hub's kernel {found} has no build for this PyTorch, CUDA and CPU[ ({build})].
 remedy = Choose another attention (sdpa, or the flash-attention that the role torch_extensions builds), or install the
     PyTorch for which the kernel has a variant.
 source = unslothai/unsloth#4867

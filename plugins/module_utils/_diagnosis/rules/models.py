@@ -349,14 +349,14 @@ values =
     advice of why: .*(?:alternate|[Aa]fter ) => Alternate user and assistant messages, beginning with user, and join
     + consecutive messages of the same role (a client's context or tool messages often cause them)
     advice of why: .*System message must => Put all system messages into the first one (the client or agent adds some
-    + later), or give the server a template that takes them anywhere (--chat-template-file)
+    + later), or set a template that accepts them anywhere (--chat-template-file)
     advice of why: tools param => Start llama-server with --jinja
-    advice of why: .*is not callable => Update llama.cpp, whose own Jinja lacked that function, or the program that has
-    + it inside; until then give a template without it (--chat-template-file)
-    advice of why: Cannot pass both => Let the client send back only one of content and reasoning with the tool call
-    + (newer clients do), or use the newest template of the model (--chat-template-file)
-    advice of why: failed to parse => Another template is used instead, and answers may get worse: pass the model's own
-    + Jinja template (--chat-template-file; one of Ollama is Go's, not Jinja), and update llama.cpp
+    advice of why: .*is not callable => Update llama.cpp, whose own Jinja lacked that function, or the program that
+    + includes it; until then, set a template without the function (--chat-template-file)
+    advice of why: Cannot pass both => Let the client send back only content or only reasoning with the tool call (newer
+    + clients do), or use the model's newest template (--chat-template-file)
+    advice of why: failed to parse => Another template is used instead, and answers may be worse: pass the model's own
+    + Jinja template (--chat-template-file; Ollama's templates are in Go's format, not Jinja), and update llama.cpp
     advice of why: .*[Ss]ystem role => Put the system message's text at the start of the first user message
     advice of why: .*has no attribute => Give each message of the data or request the field that the template reads,
     + such as content (in Axolotl, message_property_mappings)
@@ -636,12 +636,10 @@ source = vllm-project/vllm#43095
 [nixl-configurations-differ]
 keys = compatibility hash mismatch
 pattern = NIXL[^\n]{0,80}(?P<found>compatibility hash mismatch)
-cause = The servers for prefill and decode do not store the KV cache alike, so that NIXL refuses to transfer it
-    ({found}).
-remedy = Start both with one release of vLLM and of the connector, one model, --kv-cache-dtype, --block-size and
-    attention
-    backend, and the same setting of --disable-hybrid-kv-cache-manager (a connector inside MultiConnector or LMCache may
-    have switched it on for one of them only).
+cause = The prefill and decode servers store the KV cache differently, so NIXL refuses to transfer it ({found}).
+remedy = Start both with the same release of vLLM and of the connector, and the same model, --kv-cache-dtype,
+    --block-size, attention backend and --disable-hybrid-kv-cache-manager (a connector inside MultiConnector or LMCache
+    may have turned that on for only one of them).
 source = ai-dynamo/dynamo#12821
 
 [nixl-status]

@@ -803,8 +803,8 @@ values =
     advice of argument: max_seq_length$ => Write max_length in the SFTConfig, its name in newer TRL
     advice of argument: proxies => Upgrade openai (or the package that calls it), or install httpx<0.28
     advice of argument: guided_decoding$ => Write structured_outputs=StructuredOutputsParams(…), its name in newer vLLM
-    advice of argument: . => Write the other of dtype and torch_dtype, or upgrade Transformers (4.56 and newer call it
-    + dtype)
+    advice of argument: . => Write dtype instead of torch_dtype, or the reverse, or upgrade Transformers (4.56 and newer
+    + call it dtype)
 cause = {function} in the installed version has no {argument}: it has another name for it, or is older than the caller.
 remedy = {advice}.
 source = huggingface/trl#6168

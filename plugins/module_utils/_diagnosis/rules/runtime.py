@@ -51,7 +51,7 @@ values =
     reason of log_arch: . => the NVRTC is older than the GPU (12.0 needs CUDA 12.8, 12.1 needs 12.9)
     reason of log_arch: $ => 12.1 needs NVRTC 12.9 or newer
     advice of log_arch: (?:[1-6]\d|70|72)$ => Use the package's build for CUDA 12 (cupy-cuda12x, PyTorch of cu126) and a
-    + toolkit of CUDA 12 (for a GPU before 5.0 CUDA 10 or 11), or another GPU
+    + toolkit of CUDA 12 (for a GPU before 5.0, CUDA 10 or 11), or another GPU
     advice of log_arch: |. => Use a PyTorch for CUDA 13 (cu130), which includes its NVRTC, or install a newer
     + nvidia-cuda-nvrtc in the environment
 cause = The loaded NVRTC does not know this GPU ({found}[, architecture {log_arch}]): {reason}.
@@ -778,7 +778,7 @@ pattern =
     (?P<none>Unsupported FA version): None
 cause = vLLM's flash-attention is not available on this GPU[ (version {version}: {why})], but the model or an option
     requires it.
-remedy = Choose another attention backend (--attention-backend TRITON_ATTN or FLASHINFER; before vLLM 0.12
+remedy = Choose another attention backend (--attention-backend TRITON_ATTN or FLASHINFER; before vLLM 0.12,
     VLLM_ATTENTION_BACKEND), also for the vision part (--mm-encoder-attn-backend TORCH_SDPA).
 source = vllm-project/vllm#35341
 

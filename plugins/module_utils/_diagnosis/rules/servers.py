@@ -853,14 +853,14 @@ values =
     advice of why: .*(?:unable to find|not found in any|does not exist|No such file) => Check that the files exist:
     + REPOSITORY/MODEL/config.pbtxt, and REPOSITORY/MODEL/1/model.pt (.onnx, .plan, .py) or the name that
     + default_model_filename in config.pbtxt sets; a container sees only what -v mounts
-    advice of why: .*json\.exception\.parse_error => One of its parameters or files should be JSON and is empty: take
-    + parameters without a value out of config.pbtxt, and see that the engine's directory (gpt_model_path) has its
+    advice of why: .*json\.exception\.parse_error => One of its parameters or files should be JSON but is empty: remove
+    + parameters without a value from config.pbtxt, and check that the engine's directory (gpt_model_path) contains its
     + config.json
     advice of why: .*(?:unexpected|unable to find|invalid) (?:inference )?(?:in|out)put => Correct the name in
-    + config.pbtxt to one that the message or the model has (an export may number them anew), or leave inputs and
-    + outputs out, so that the server fills them in
-    advice of why: .*unknown (?:platform|backend) => Take a server's image that has that backend (newer ones have none
-    + for TensorFlow; nvcr.io/nvidia/tritonserver:YY.MM-py3), or convert the model to ONNX or TensorRT
+    + config.pbtxt to one that the message or the model has (an export may renumber them), or omit inputs and outputs,
+    + so that the server fills them in
+    advice of why: .*unknown (?:platform|backend) => Use a server image that has that backend (newer ones have none for
+    + TensorFlow; nvcr.io/nvidia/tritonserver:YY.MM-py3), or convert the model to ONNX or TensorRT
     advice of why: failed to load all => Read the table of models above: the row with UNAVAILABLE says which model
     + failed, and why
     advice of why: . => Compare its config.pbtxt (backend, file names in the directory 1) with the backend's

@@ -314,7 +314,7 @@ pattern =
     Cannot load [^\n]{0,200}?because (?P<what3>[\w.]+) expected shape tensor\([^\n]*?size=(?P<need2>\([\d, ]+\))\), but
     + got
     + torch\.Size\((?P<have2>\[[\d, ]+\])
-cause = The weights do not fit the model[ {model}][: {what}][: the file has {have}, and the model {need}].
+cause = The weights do not fit the model[ {model}][: {what}][: the file has {have}, but the model needs {need}].
 remedy = Use the file for this model and this release of the program (another size, variant or quantization has other
     shapes). The pipeline type or the config.json must match the file (base, inpainting, text or image to video, XL),
     and a new model needs the newest diffusers.
@@ -624,7 +624,7 @@ source = stanford-crfm/mistral#38
 [tensorrt-on-tegra]
 keys = does not currently build wheels for Tegra
 pattern = (TensorRT does not currently build wheels for Tegra systems)
-cause = pip's tensorrt has no wheel for a Jetson, and its setup takes this host for one ({found}).
+cause = pip's tensorrt has no wheel for a Jetson, and its setup treats this host as one ({found}).
 remedy = On a Jetson, use JetPack's TensorRT (apt install tensorrt python3-libnvinfer, and an environment with
     --system-site-packages), or NVIDIA's TensorRT image, and remove tensorrt from the requirements.
 source = NVIDIA/TensorRT#4176

@@ -360,8 +360,8 @@ keys = has to be greater than 0
 pattern = (?P<what>Gradient accumulation steps|Train batch size|Micro batch size per gpu): (?P<value>-?\d+) has to be
     + greater
     + than 0
-cause = DeepSpeed computes {value} as {what}: the total batch size is smaller than the micro batch size times the
-    processes.
+cause = DeepSpeed computes {value} as {what}: the total batch size is smaller than the micro batch size times the number
+    of processes.
 remedy = Raise the total batch size (train_batch_size) to at least micro batch size times processes, or lower the micro
     batch size or the number of processes. In RL, the number of answers per prompt counts towards it.
 source = OpenRLHF/OpenRLHF#584
@@ -386,27 +386,27 @@ source = verl-project/verl#4424
 [quantized-needs-no-gradient]
 keys = Tensors of floating point
 pattern = (?:Error: |\(')(?P<found>[Oo]nly Tensors of floating point(?: and complex)? dtype can require gradients)
-cause = Something asks for gradients of weights that were quantized to whole numbers ({found}), as adapters do that are
+cause = Something requires gradients of weights that were quantized to integers ({found}), such as adapters that were
     loaded after the quantization.
-remedy = Load the adapter and fuse it before the model is quantized, or quantize by the loader (quantization_config) and
-    update PEFT, which then leaves those weights alone; to use a model only, call requires_grad_(False) before it.
+remedy = Load and fuse the adapter before you quantize the model, or quantize with the loader (quantization_config) and
+    update PEFT, which then ignores those weights. If you only use a model, call requires_grad_(False) first.
 source = huggingface/diffusers#10381
 
 [quantized-weights-unknown]
 keys = does not have a parameter or a buffer named
 pattern = (?P<layer>\w+)\([^\n]{0,120}\) does not have a parameter or a buffer named (?P<name>\w+)
-cause = The file has {name} for a layer ({layer}) that has none here: it is quantized, and the model is built without
-    that quantization.
-remedy = Load it with the class of the library that made it (Quanto's QuantizedDiffusersModel.from_pretrained), or with
-    its quantization_config, which must be in config.json; or load the original weights and quantize them here.
+cause = The file contains {name} for a layer ({layer}) that has none here: the file is quantized, but the model was
+    built without that quantization.
+remedy = Load it with the class of the library that saved it (Quanto's QuantizedDiffusersModel.from_pretrained), or with
+    its quantization_config, which must be in config.json. Or load the original weights and quantize them here.
 source = huggingface/optimum-quanto#359
 
 [ddp-marked-twice]
 keys = Expected to mark a variable ready only once
 pattern = (Expected to mark a variable ready only once)
-cause = DDP sees a parameter twice in one backward pass ({found}): gradient checkpointing of the older kind runs parts
+cause = DDP sees a parameter twice in one backward pass ({found}): the older kind of gradient checkpointing runs parts
     again, or a module is used twice.
-remedy = Set gradient_checkpointing_kwargs=dict(use_reentrant=False) and ddp_find_unused_parameters=False, or leave
-    gradient checkpointing out; static_graph=True helps if each step is alike. On one Spark run without DDP.
+remedy = Set gradient_checkpointing_kwargs=dict(use_reentrant=False) and ddp_find_unused_parameters=False, or turn off
+    gradient checkpointing. static_graph=True helps if all steps are alike. On one Spark, run without DDP.
 source = hiyouga/LlamaFactory#6651
 """
