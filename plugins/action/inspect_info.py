@@ -22,6 +22,7 @@ from ..module_utils._core.errors import SparkforgeError
 from ..module_utils._fetch import http
 from ..module_utils._wheel import requirement
 from ..module_utils._wheel.names import normalised
+from ..module_utils._wheel.tags import check_wheel_fits
 from ..plugin_utils import files
 from ..plugin_utils.action import AsksProgram, OnController
 from ..plugin_utils.programs import PROOF
@@ -76,7 +77,7 @@ class ActionModule(AsksProgram, OnController):
     def _resolve(self, lines: RequirementLines, cache: str) -> tuple[list[Contents], set[str], list[Finding]]:
         """Return the packages' contents, the names of the requested packages, and the findings from resolving them."""
         host = lines.host
-        own = [self._of_wheel(wheel, cache) for wheel in lines.wheels]
+        own = [self._of_wheel(wheel, cache, host) for wheel in lines.wheels]
         names = {package["name"] for package in own}
         findings = [_finding("-", "perhaps", "source", _of_source(source)) for source in lines.sources]
         level = "note" if lines.wheels or lines.sources or lines.requirements else "perhaps"
@@ -181,12 +182,13 @@ class ActionModule(AsksProgram, OnController):
             refused.cause, "Name a package of the index, as for pip: vllm, or vllm==0.32.0.", **refused.details
         ) from refused
 
-    def _of_wheel(self, location: str, cache: str) -> Contents:
-        """Return the contents of a wheel on the controller or at a URL."""
-        contents = PROOF.module("files.contents")
+    def _of_wheel(self, location: str, cache: str, host: resolve.Target) -> Contents:
+        """Return the contents of a wheel on the controller or at a URL; of a missing file judge the name."""
         if not location.startswith(("http:", "https:")):
-            result: Contents = contents.of_wheel(location, cache)
-            return result
+            if not os.path.exists(location):
+                major, minor = map(int, host.python.split("."))
+                check_wheel_fits(location, (major, minor), host.machine, f"2.{resolve.GLIBC_MINOR}")
+            return t.cast("Contents", PROOF.module("files.contents").of_wheel(location, cache))
         sha256 = re.search(r"#(?:.*&)?sha256=([0-9a-f]{64})", location)
         try:
             return self._fetch(location.partition("#")[0], sha256[1] if sha256 else None, cache)
@@ -195,13 +197,11 @@ class ActionModule(AsksProgram, OnController):
 
     def _contents(self, package: dict[str, t.Any], host: resolve.Target, cache: str) -> Contents:
         """Return the contents of a package's wheel, from the cache if a wheel with that sha256 was read before."""
-        contents = PROOF.module("files.contents")
         wheel = resolve.best_wheel(package, host)
         sha256 = wheel["hashes"]["sha256"]
-        cached = pathlib.Path(cache, f"{sha256}.{contents.FORMAT}.json")
+        cached = pathlib.Path(cache, f"{sha256}.{PROOF.module('files.contents').FORMAT}.json")
         try:
-            result: Contents = json.loads(cached.read_text(encoding="utf-8"))
-            return result
+            return t.cast("Contents", json.loads(cached.read_text(encoding="utf-8")))
         except (OSError, ValueError):
             pass
         url = wheel.get("url") or pathlib.Path(wheel["path"]).absolute().as_uri()

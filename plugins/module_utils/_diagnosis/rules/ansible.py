@@ -15,8 +15,12 @@ remedy = If it was installed anew, compare its fingerprint on its own screen (ss
     /etc/ssh/ssh_host_ed25519_key.pub), then forget the old one: ssh-keygen -R NAME.
 
 [ssh-host-unknown]
-keys = Host key verification failed
-pattern = (Host key verification failed)
+keys =
+    Host key verification failed
+    The authenticity of host
+pattern =
+    (Host key verification failed)
+    ssh connection error: [^\n]{0,40}?(The authenticity of host '[^'\n]+' can't be established)
 cause = This account does not know the other host's key ({found}), and there was nobody to ask.
 remedy = Connect once by hand with ssh as the same account and compare the fingerprint, or put the key into known_hosts
     (ssh-keyscan, checked); of git, that of the git server.
@@ -34,6 +38,27 @@ cause = The host closed the connection before anybody logged in ({found}): its s
     (MaxStartups), blocks this address (fail2ban, a firewall), or still starts.
 remedy = Wait a minute and try again with fewer at once (forks in ansible.cfg), read journalctl -u ssh on the host, and
     see that the port is that of ssh.
+
+[ssh-control-socket]
+keys =
+    ontrol socket connect(
+    unix_listener:
+    ControlPath
+pattern =
+    [Cc]ontrol socket connect\((?P<path1>[^)\n]{1,200})\): (?P<why1>Connection refused|Operation not
+    + supported|Permission denied)
+    unix_listener: (?P<why2>cannot bind to path|path):? '?(?P<path2>[^\s'"\\]{1,200})'?(?P<why3> too long)?
+    ControlPath (?P<why4>too long)
+values =
+    advice of why: .*(?:too long|path$) => The path is too long for a socket, or its directory is missing: set
+    + control_path_dir = /tmp/.ansible-cp in ansible.cfg
+    advice of why: . => Delete it (rm) and try again; where it comes back, its file system takes no sockets (a Windows
+    + disk under WSL, a shared folder, overlayfs) or its directory is missing: set control_path_dir = /tmp/.ansible-cp
+    + in ansible.cfg, or ssh_args = -o ControlMaster=no
+cause = ssh on the controller cannot use the socket by which it shares connections[: {path}][ ({why})]; this says
+    nothing about the host.
+remedy = {advice}.
+source = Azure/az-hop#110
 
 [ssh-too-many-keys]
 keys = Too many authentication failures
@@ -96,12 +121,14 @@ keys =
     error while evaluating conditional
     ' is undefined
     undefined variable
+    Mandatory variable
 pattern =
     error while evaluating conditional[^\n]*?'dict object' has no attribute '(?P<name3>\w+)'
     (?:undefined variable(?s:.{0,300}?))?(?<!identifier )'(?P<name>[\w.]+)' is undefined
     (?P<host1>HostVars)\w*(?: object)?'? has no attribute '(?P<name4>\w+)'
     object of type '(?P<host2>\w+)' has no attribute '(?P<name5>\w+)'
     has no attribute '(?P<name2>\w+)'[^\n]*undefined
+    Mandatory variable '?(?P<name6>\w+)'? not defined
 values =
     advice of host: HostVars => Let Ansible know that host first: a play over all hosts that are read gathers their
     + facts (gather_facts: true, without --limit), or set it in that host's host_vars
@@ -169,6 +196,16 @@ cause = Ansible has no host for the play[: its inventory has no {group}].
 remedy = Give the inventory (-i inventory/hosts.yml), compare the group's and the host's name with ansible-inventory
     --graph, and check --limit.
 
+[ansible-inventory-unread]
+keys = no hosts matched
+pattern = ^skipping: (no hosts matched)
+when = log-shows-inventory
+cause = Ansible could not read {log_inventory} as an inventory, so that the play has no host ({found}).
+remedy = See that the file is there and readable at that path (-i), and that it is valid: ansible-inventory -i FILE
+    --graph
+    -vvv prints each plugin's reason.
+source = microsoft/pai#5306
+
 [ansible-become-unprivileged]
 keys = becoming an unprivileged user
 pattern = temporary files Ansible needs to create when (becoming an unprivileged user)
@@ -205,9 +242,15 @@ pattern =
     Could not find or access '(?P<file1>[^'\n]+)'
     could not locate file in lookup: (?P<file2>[^\s",]+)
     had an issue accessing the file '(?P<file3>[^'\n]+)'
+values =
+    advice of file: .*(?:/tasks/|/handlers/|/vars/|/submodules/|main\.ya?ml$) => It is a part of what the play
+    + includes, which is here in another release, or whose Git submodule is not checked out at the
+    + commit that the project names (git submodule update --init --recursive)
+    advice of file: . => Put it into the role's files or templates, or beside the playbook, and correct its path; for a
+    + file that is on the host already set remote_src: true (in the place of a lookup, which always reads the
+    + controller, use slurp)
 cause = Ansible looks for {file} on the controller, where it is not.
-remedy = Put it into the role's files or templates, or beside the playbook, and correct its path; for a file that is on
-    the host already set remote_src: true (in the place of a lookup, which always reads the controller, use slurp).
+remedy = {advice}.
 source = https://docs.ansible.com/ansible/latest/collections/ansible/builtin/copy_module.html
 
 [ansible-path-missing]
@@ -232,16 +275,35 @@ remedy = Let an earlier task make it (ansible.builtin.file with state: directory
     earlier tasks have not made it, so leave such tasks out there (when: not ansible_check_mode).
 source = https://docs.ansible.com/ansible/latest/collections/ansible/builtin/file_module.html
 
+[ansible-path-kind]
+keys =
+    refusing to convert
+    can not use content with a dir
+    failed to create symbolic link
+pattern =
+    (?P<why1>refusing to convert (?:from|between) \w+ (?:to|and) \w+) for (?P<path>[^\s"]+)
+    (?P<why2>can not use content with a dir as dest)
+    (?P<why3>failed to create symbolic link)[^\n]{0,200}File exists
+cause = The path of the task exists already on the host as another kind of file[ ({path})]: {why}.
+remedy = Remove or rename what is there (a directory only if it may go), then repeat it; force: true replaces a file by
+    a link, and dest of copy with content: needs a file's name.
+source = https://docs.ansible.com/ansible/latest/collections/ansible/builtin/file_module.html
+
 [ansible-program-missing]
 keys =
     Failed to find required executable
     Unable to find any of
     Make sure the required command to extract
+    No such file or directory: b'
 pattern =
     Failed to find required executable \\*'?(?P<program1>[\w.+-]+)
+    ^\[Errno 2\] No such file or directory: b'(?P<program3>[^'\n]+)'
     Unable to find any of (?P<program2>[\w., +-]+?) to use
     Failed to find handler for \\*'?(?P<archive>[^'\s\\]+)[^\n]*?required command to extract
 values =
+    advice of program: /usr/(?:local/)?bin/|/opt/ => An earlier task should have installed it there: see whether that
+    + one was skipped (--tags, --limit, a condition, a release of ansible-core that the play does not know), or install
+    + it yourself
     advice of program: pip => Install python3-pip there (apt), or name an environment's pip (executable: or virtualenv:
     + of the module pip)
     advice of program: . => Install its package on that host first (apt), and see that its directory is on the PATH of
@@ -297,14 +359,23 @@ keys =
     template error while templating string
     Syntax error in template
     has no element
+    delimiters are not supported
+    sequence was empty
+    exception occurred while templating
 pattern =
     (?P<why1>recursive loop detected in template(?: string)?: [^"\n]{1,160})
     (?P<why2>Invalid data passed to 'loop', it requires a list, got this instead: [^"\n]{1,120})
     templating type error occurred on \([^\n]{1,200}?\): (?P<why3>(?:[^"\n\\]|\\.){3,200})
     template error while templating string: (?P<why4>(?!Could not load|[Nn]o filter)[^\n]{3,200}?)(?:\. String|$)
     (?P<why5>Syntax error in template: [^"\n]{3,160})
-    (?P<why6>list object has no element \d+)
+    (?P<why6>list object has no element \d+|No first item, sequence was empty)
+    (?P<why7>Template delimiters are not supported in expressions[^"\n]{0,120})
+    exception occurred while templating '[^\n]{1,200}?original message: (?P<why8>[^"\n]{3,200})
 values =
+    advice of why: Template delim => Write the expression without braces: when, until, that, failed_when and
+    + changed_when are expressions already (when: x == 'a')
+    advice of why: No first => The list is empty: see what fills it (a group without hosts, a search without a result),
+    + and use default() or a condition on its length
     advice of why: recursive => A variable is defined by itself: give the inner and the outer one different names
     advice of why: Invalid => Give it a list: dict2items for a mapping, [x] for one value, query() or wantlist=True for
     + a lookup
@@ -345,16 +416,46 @@ cause = The download [{file} ]cannot be verified[: {list} has no sum of it][: it
 remedy = {advice}.
 source = ansible/ansible#86132
 
+[ansible-apt-key]
+keys =
+    key does not seem to have been added
+    but failed to add the key
+pattern = (key does not seem to have been added|failed to add the key)
+cause = Ansible's module apt_key did not find the key under the id that the task names after adding it ({found}): the id
+    is of a subkey or of another key than the file has.
+remedy = Leave id out or give the key's complete fingerprint (gpg --show-keys FILE); better fetch the key to
+    /etc/apt/keyrings with get_url and name it in the source (Signed-By; module deb822_repository), as apt-key is gone
+    from new releases.
+source = ansible/ansible#76143
+
+[ansible-compose]
+keys = Error when processing
+pattern = "?Error when processing (?P<service>\S+?): (?P<why>[^\n"]{2,200})
+uncertain = yes
+cause = docker compose reports an error for {service} under Ansible's module ({why}).
+remedy = Run docker compose up -d in that directory on the host, which says why; where that works, update the collection
+    community.docker (3.8 or newer does not take such a line for a failure).
+source = ansible-collections/community.docker#807
+
+[service-socket-missing]
+keys = ocket path does not exist
+pattern = [Ss]ocket path does not exist: (?P<path>/\S+)
+cause = The program asks a service through the socket {path}, which is not there: that service does not run, or in
+    another container.
+remedy = Start it (systemctl status; docker ps -a; of AWX the container with receptor), read its log, and mount the
+    socket's directory into the container that asks.
+source = ansible/awx#9967
+
 [ansible-become-needed]
 keys =
     as requested: [Errno 13]
     Permission denied: b'
-    not writable"
+    not writable
     could not open lock file
 pattern =
     There was an issue creating (?P<path1>\S+) as requested: \[Errno 13\]
     ^Permission denied: b'(?P<path2>[^'\n]+)'
-    Destination (?P<path3>\S+) not writable"
+    Destination (?P<path3>\S+) (?:is )?not writable
 cause = The task may not write {path} on the host: it runs as an ordinary account.
 remedy = Set become: true for this task or the play (with -K where sudo asks for a password), or choose a path that
     belongs to the account.
@@ -407,10 +508,28 @@ remedy = Use a newer Python on that side (ansible_python_interpreter for a host,
     or an ansible-core that supports {have}.
 
 [ansible-play-invalid]
-keys = conflicting action statements
-pattern = conflicting action statements: ([^\n]+)
-cause = One task has two modules, or an option of the task stands among those of its module ({found}).
-remedy = Correct the indentation: module options below the module, become_user and the like beside it.
+keys =
+    conflicting action statements
+    no module/action detected
+    has extra params
+    Invalid variable name in
+    malformed block
+pattern =
+    conflicting action statements: (?P<why1>[^\n]+)
+    (?P<why2>no module/action detected in task)
+    (?P<why3>this task '[^'\n]+' has extra params)
+    (?P<why4>Invalid variable name in '\w+' specified: '[^'\n]+')
+    (?P<why5>[Aa] malformed block was encountered[^\n"]{0,60})
+values =
+    advice of why: Invalid => Use letters, digits and underscores alone, and no digit first
+    advice of why: no module => Write the module with its complete name (NAMESPACE.COLLECTION.NAME; ansible.builtin for
+    + its own), install its collection, and indent its options below it
+    advice of why: this => Write the options as lines below the module (name: value), not behind it
+    advice of why: [Aa] malformed => A list of tasks begins each with a dash and is not a mapping: look at the line
+    + that it names
+    advice of why: . => Correct the indentation: module options below the module, become_user and the like beside it
+cause = A task of the play is not valid: {why}.
+remedy = {advice}.
 
 [ansible-host-key-password]
 keys = Host Key checking is enabled and sshpass
@@ -418,6 +537,29 @@ pattern = (Host Key checking is enabled) and sshpass does not support this
 cause = Ansible is to log in with a password, and ssh does not know the host's key yet ({found}).
 remedy = Connect once with ssh and compare the fingerprint (or ssh-keyscan HOST >> ~/.ssh/known_hosts, checked), or
     better copy a key there (ssh-copy-id) and go without -k.
+
+[ansible-password-refused]
+keys = Invalid/incorrect password
+pattern = (Invalid/incorrect (?:username/)?password)
+cause = The host refuses the password that Ansible gave for its account ({found}).
+remedy = Compare ansible_user and the password (-k asks for it; ansible_password in a vault) by logging in with ssh
+    once; where the host allows keys alone (PasswordAuthentication no), copy one there (ssh-copy-id from an account that
+    has access).
+source = https://docs.ansible.com/ansible/latest/inventory_guide/connection_details.html
+
+[ansible-installs-mixed]
+keys = Unexpected Exception, this is probably a bug
+pattern = Unexpected Exception, this is probably a bug: (?P<why>cannot import name '\w+' from '[\w.]+'|No module named
+    + '[\w.]+'|[^\n]{3,160})
+values =
+    advice of why: (?:cannot import|No module) => Two releases of Ansible are mixed in this Python, or a library is of
+    + another release than it takes (Jinja2, resolvelib): make a new environment with one of them (python3 -m venv, pip
+    + install ansible-core) and remove the others (pip uninstall ansible ansible-base ansible-core)
+    advice of why: . => Repeat it with -vvv, which shows the traceback, and with the newest ansible-core of this branch
+uncertain = yes
+cause = Ansible itself failed on the controller: {why}.
+remedy = {advice}.
+source = https://docs.ansible.com/ansible/latest/installation_guide/intro_installation.html
 
 [ansible-python-too-new]
 keys = ansible.module_utils.six.moves
@@ -448,6 +590,14 @@ cause = Ansible waited in vain for {target}.
 remedy = See on that host whether the service runs and listens (systemctl status NAME; ss -ltnp), whether the firewall
     lets it through, and raise timeout where a model or a restart takes longer.
 
+[ansible-async]
+keys = async task did not complete
+pattern = (async task did not complete within the requested time - \d+s)
+cause = A task that runs in the background was not finished in its time ({found}).
+remedy = Raise async: of the task (and poll:), after seeing on the host whether it still works or waits (ps, its log);
+    what it had started may still run.
+source = https://docs.ansible.com/ansible/latest/playbook_guide/playbooks_async.html
+
 [galaxy-no-version]
 keys = resolve the requested dependencies map
 pattern = Failed to resolve the requested dependencies map[^\n]*(?:\n\* (?P<need>[^\s(]+))?
@@ -461,11 +611,15 @@ keys =
     when attempting to call Galaxy
     Failed to parse Galaxy response
     was NOT installed successfully
+    on any of the galaxy servers
+    concrete resolvable collection artifact
 pattern =
     \(HTTP Code: (?P<status>\d+), Message: ?(?P<why1>[^)\n]*?) Code: \w+\)
     when attempting to call Galaxy at '[^'\n]+': (?P<why2>[^\n]{3,200})
     (?P<why3>Failed to parse Galaxy response)
     was NOT installed successfully: -? ?(?P<why4>[^\n]{3,160})
+    (?P<why5>Failed to find collection \S+ on any of the galaxy servers)
+    (?P<why6>Neither the collection requirement entry key [^\n]{3,120})
 values =
     advice of status: 40[13] => Give the token of that server (a section of galaxy_server in ansible.cfg, or --token)
     advice of status: 404 => Correct the name NAMESPACE.COLLECTION, the version and the server
@@ -474,9 +628,13 @@ values =
     advice of why: .*(?:timed out|Errno|urlopen|refused|reset|resolve|certificate|SSL) => Look whether this host
     + reaches galaxy.ansible.com (curl -I https://galaxy.ansible.com), through its proxy (https_proxy) if it has one,
     + and try again with --timeout 300; without a network install from a tarball
-    advice of why: Failed => What answers is not Galaxy's interface: a proxy's page, or an address that an old ansible
+    advice of why: Failed to parse => What answers is not Galaxy's interface: a proxy's page, or an address that an old
+    + ansible
     + asks (update ansible-core); otherwise install from a tarball
-    advice of why: .*(?:was not found|not found on) => Correct the name and its kind (ansible-galaxy collection
+    advice of why: Neither => Give the name as NAMESPACE.COLLECTION, a tarball's path that exists, or a Git address
+    + with type: git
+    advice of why: .*(?:was not found|not found on|Failed to find) => Correct the name and its kind (ansible-galaxy
+    + collection
     + install, ansible-galaxy install)
     advice of why: . => Repeat it with -vvv
 cause = ansible-galaxy did not get what it asked for[: the server answers {status}][, {why}].
@@ -484,10 +642,12 @@ remedy = {advice}.
 source = ansible/ansible#77105
 
 [ansible-remote-directory]
-keys = Failed to create temporary directory
+keys =
+    Failed to create temporary directory
+    failed to resolve remote temporary directory
 pattern =
-    Failed to create temporary directory\.[^\n]*?Failed command was: [^\n]*?echo (?P<path>[^\s`'"]+)|(Failed to cr
-    +eate temporary directory)
+    Failed to create temporary directory\.[^\n]*?Failed command was: [^\n]*?echo (?P<path>[^\s`'"]+)|([Ff]ailed to
+    + (?:create|resolve remote) temporary directory)
 cause = Ansible could not make its directory on the host[ ({path})]: the disk is full or read-only, or the account has
     no home directory that it may write.
 remedy = Look there as that account (df -h ~; ls -ld ~), or set remote_tmp to /tmp/.ansible in ansible.cfg
@@ -519,13 +679,22 @@ remedy = Make it one: x | bool, x is defined, x | length > 0; or as a stopgap se
 keys =
     is not a valid attribute for a
     Unsupported parameters for (
+    unsupported parameter for module
 pattern =
     '(?P<name1>\w+)' is not a valid attribute for a (?P<kind>\w+)
-    Unsupported parameters for \((?P<module>[\w.]+)\) module: (?P<name2>[\w, .]+?)\. Supported
-cause = [The module {module}][A {kind}] has no option {name}: it is misspelt or at the wrong indentation, or from
-    another release.
-remedy = Compare it with ansible-doc (of the module's own release), and put module options below the module and those of
-    a task beside it.
+    Unsupported parameters for \((?P<module>[\w.]+)\) module: (?P<name2>[\w, .]+?)\.? Supported
+    unsupported parameter for module: (?P<name3>\w+)
+values =
+    advice of name: warn$ => That option is gone from command and shell since ansible-core 2.14: remove it, or take a
+    + newer release of what uses it
+    advice of kind: RoleMetadata => Remove that line from the role's meta/main.yml (its other facts stand below
+    + galaxy_info)
+    advice of name: . => Compare it with ansible-doc (of the module's own release): if it is newer than this ansible or
+    + collection, update that (ansible --version; ansible-galaxy collection install --upgrade); put module options
+    + below the module and those of a task beside it
+cause = Ansible knows no option {name}[ of the module {module}][ of a {kind}]: it is misspelt or at the wrong
+    indentation, or from another release.
+remedy = {advice}.
 
 [ansible-apt-library]
 keys =

@@ -372,6 +372,19 @@ values =
     + directory (CMAKE_PREFIX_PATH)
 remedy = {advice}; configure in an empty directory.
 
+[cmake-dependency-target]
+keys = The dependency target
+pattern = The dependency target '(?P<target>[^'\n]+)' of target '(?P<of>[^'\n]+)'\s+does not exist
+values =
+    advice of target: (?:MLIR|LLVM|Clang|LLD) => It is of LLVM: build the LLVM commit that this source pins (Triton:
+    + cmake/llvm-hash.txt or cmake/llvm-info.json; role llvm) with MLIR, and name it (LLVM_SYSPATH); another release
+    + has other targets
+    advice of target: . => Switch on the part of the source that defines it, or take the release of that dependency
+    + which the source names
+cause = {of} needs the target {target}, which nothing in this configuration defines.
+remedy = {advice}; then configure in an empty directory.
+source = triton-lang/triton#3486
+
 [cmake-dialect]
 keys = requires the language dialect
 pattern = requires the language dialect '(\w+)'

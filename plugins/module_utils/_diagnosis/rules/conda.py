@@ -132,7 +132,8 @@ source = NVIDIA/cuml-spark#963
 keys =
     EnvironmentNotWritableError
     NoWritablePkgsDirError
-pattern = (EnvironmentNotWritableError|NoWritablePkgsDirError)
+    NoWritableEnvsDirError
+pattern = (EnvironmentNotWritableError|NoWritable(?:Pkgs|Envs)DirError)
 cause = The environment belongs to another account ({found}), mostly root's base.
 remedy = Make one of your own (conda create -n NAME) instead of changing base, without sudo.
 

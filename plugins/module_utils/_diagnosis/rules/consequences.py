@@ -962,10 +962,25 @@ remedy = Look above for lines of the driver (NVRM, Xid, NV_ERR_NO_MEMORY), and f
 
 [task-hung]
 keys = blocked for more than
-pattern = task (?P<task>\S+?):\d+ blocked for more than (?P<time>\d+) seconds
-cause = {task} waits in the kernel for more than {time} s: for a disk, a network file system, a driver or memory.
-remedy = Read the call trace below it, if there is one: nfs, nvme or nvidia there says what it waits for; where memory
-    was full, give the host more room.
+pattern =
+    task (?P<task1>\S+?):\d+ blocked for more than (?P<time1>\d+)
+    + seconds(?=[^\n]*(?:\n[^\n]*){1,25}?\n[^\n]*\[(?P<module>nvidia\w*|nfs\w*|nvme\w*|mlx5\w*|ceph|cifs|fuse|zfs)\]\s*
+    +$)
+    task (?P<task2>\S+?):\d+ blocked for more than (?P<time2>\d+) seconds
+values =
+    advice of module: nvidia => The NVIDIA driver waits for the GPU or for a lock of its own: look for Xid and NVRM
+    + lines before it (journalctl -k), end the programs on the GPU, reboot, and take the driver's newest release of
+    + that branch if it comes back
+    advice of module: nfs|cifs|ceph|fuse => Its server does not answer: look at that server and the network to it, then
+    + unmount it lazily (umount -l) or reboot
+    advice of module: nvme|zfs => The disk does not answer: look at nvme smart-log and the kernel's lines about it
+    advice of module: mlx5 => The ConnectX card does not answer: look at the kernel's lines of mlx5_core before it, and
+    + reboot
+    advice of task: . => Read the call trace below it, if there is one: nfs, nvme or nvidia there says what it waits
+    + for; where memory was full, give the host more room
+cause = {task} waits in the kernel for more than {time} s[, in {module}]: for a disk, a network file system, a driver or
+    memory.
+remedy = {advice}.
 
 [soft-lockup]
 keys = soft lockup
@@ -1003,7 +1018,9 @@ keys =
     MODULE FAILURE
     odules failed to execute
     stdout/stderr for the exact error
-pattern = (MODULE FAILURE|modules failed to execute: [\w. ,]+|See stdout/stderr for the exact error)
+    Unexpected failure during module execution
+pattern = (Unexpected failure during module execution|MODULE FAILURE|modules failed to execute: [\w. ,]+|See
+    + stdout/stderr for the exact error)
 cause = Ansible's module ended on the host without an answer that Ansible can read ({found}).
 remedy = Read module_stderr and module_stdout of that task (-vvv shows them): a traceback there is of the host's Python;
     a text without one is of sudo, of the login shell's profile, or of a full disk.
@@ -1020,6 +1037,26 @@ cause = The play itself ends here, at a check of its own[, which does not hold: 
 remedy = Read the task's name and message, and the file of the task: they say what the play requires; set that, or
     correct the value that the condition names.
 source = https://docs.ansible.com/ansible/latest/collections/ansible/builtin/assert_module.html
+
+[ansible-command-failed]
+keys =
+    non-zero return code
+    Ansible run fail
+pattern =
+    (non-zero return code)(?=[^\n]*\nOrigin: (?P<place>\S+?:\d+))?
+    (Ansible run failed, exit code \d+)
+cause = A command that Ansible ran failed ({found})[ in the task at {place}]; this line does not say why.
+remedy = Read stderr and stdout of that task, which -v shows, and above them the last lines of the command itself; or
+    run the command by hand on the host, as the same account and in the same directory.
+source = PierreBeucher/cloudypad#322
+
+[ansible-connection-closed]
+keys = Shared connection to
+pattern = to the host via ssh: [^\n]{0,80}?(Shared connection to \S+ closed)
+cause = The host closed Ansible's ssh connection ({found}), without a reason.
+remedy = Log in with ssh as that account: the login shell or its profile may end at once, or the host restarts; look at
+    journalctl -u ssh there, and at free memory.
+source = https://docs.ansible.com/ansible/latest/collections/ansible/builtin/ssh_connection.html
 
 [compiler-does-not-work]
 keys =
@@ -1052,6 +1089,33 @@ values =
     advice of why: (?:) => Read the lines after "= note:" down to the next error: the last of them are the linker's own
 remedy = {advice}.
 source = PyO3/pyo3#4068
+
+[rust-compile-error]
+keys = error[E0
+pattern = error\[(?P<code>E0\d+)\]: (?P<why>[^\n]{3,200})(?:\n\s*-->
+    + [^\n]*?/(?:registry/src|git/checkouts)/[^/\n]+/(?P<crate>[\w-]+?-\d[\w.+-]*|[\w-]+)/)?
+uncertain = yes
+values =
+    advice of crate: . => Take the crate in the version that the project's Cargo.lock names (cargo build --locked), or
+    + update it alone (cargo update -p NAME), and use the rustc that its release was built with (rust-version in its
+    + Cargo.toml)
+    advice of crate: (?:) => Use the rustc that the project names (rust-toolchain.toml, rust-version in Cargo.toml) and
+    + its Cargo.lock (--locked); otherwise it is a fault of this commit: take a release
+cause = rustc refuses the source[ of {crate}] ({code}): {why}.
+remedy = {advice}.
+source = https://doc.rust-lang.org/error_codes/error-index.html
+
+[cargo-dependency-not-fetched]
+keys = error: failed to get
+pattern = error: failed to get '(?P<crate>[^'\n]+)' as a dependency of package
+    + '(?P<of>[^'\s]+)(?:(?s:.{1,1500}?)(?P<why>Unable to update \S+|failed to download[^\n]{0,120}|no matching
+    + package[^\n]{0,120}|failed to authenticate[^\n]{0,80}|failed to (?:read|load|parse)[^\n]{0,120}))?
+uncertain = yes
+cause = cargo could not get the crate {crate}, which {of} needs[: {why}].
+remedy = Read the lines after Caused by: if it is the network, check the proxy (https_proxy, [http] proxy in
+    ~/.cargo/config.toml) and set CARGO_NET_GIT_FETCH_WITH_CLI=true; if it is a path or a Git address, correct it in
+    Cargo.toml or check out the submodule; without a network use cargo vendor.
+source = https://doc.rust-lang.org/cargo/reference/config.html
 
 [driver-short-of-memory]
 keys = [NV_ERR_NO_MEMORY]
@@ -1545,7 +1609,7 @@ keys =
     Errors were encountered while processing
 pattern =
     dpkg: error processing (?:package|archive) (\S+)
-    Errors were encountered while processing:\n (\S+)
+    Errors were encountered while processing:\n(?:[^\n]{1,60}: )? (\S+)
 every = yes
 uncertain = yes
 cause = dpkg could not finish {found}.

@@ -367,6 +367,26 @@ remedy = Use an image or a tag that has {need} (docker manifest inspect lists it
     point that is a script must begin with #!/bin/sh.
 source = docker/for-linux#105
 
+[emulation-broken]
+keys = Error while loading /
+pattern = Error while loading (?P<program>/\S+): (?:No such file or directory|Exec format error)
+cause = The emulation of another processor (qemu) cannot start {program} in this image.
+remedy = Register today's qemu (docker run --privileged --rm tonistiigi/binfmt --install all), or better build the image
+    on a machine with that processor (arm64 on a Spark itself; docker buildx with that host as a node).
+source = moby/buildkit#1943
+
+[containerd-configuration-invalid]
+keys = invalid plugin config
+pattern = invalid plugin config: '?(?P<why>[^\n"]{3,200})
+values =
+    advice of why: .*(?:mirrors|config_path|configs) => Give the mirrors in one of the two forms alone: remove
+    + registry.mirrors and registry.configs, and write hosts.toml files below config_path (/etc/containerd/certs.d)
+    advice of why: . => Correct that part; containerd config default prints a valid file, and containerd config dump
+    + what is read
+cause = containerd's plugin for Kubernetes is off, since /etc/containerd/config.toml is not valid: {why}.
+remedy = {advice}; then sudo systemctl restart containerd.
+source = https://github.com/containerd/containerd/blob/main/docs/cri/registry.md
+
 [low-level-runtime-missing]
 keys =
     no runtime binary found from candidate list
@@ -440,6 +460,7 @@ keys =
     : unauthorized
     : denied
     denied: requested access
+    Error pulling
 pattern =
     from daemon: (denied)$
     pull access denied for ([^\s,]+)
@@ -449,6 +470,7 @@ pattern =
     (unauthorized): <html>
     Head '?https?://([\w.-]+/v\d/\S+?)/manifests/[^\n]*: (?:denied|unauthorized$)
     (?:error from registry|pull access): (denied)
+    Error pulling (\S+) - code: \w+ message: [^\n]*(?:unauthorized|denied)
     denied: (requested access to the resource is denied)
 cause = The registry requires a login for the image, or has no image of that name ({found}).
 values =

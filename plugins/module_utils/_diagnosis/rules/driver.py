@@ -404,6 +404,14 @@ remedy = Reboot the host, and use a driver whose release notes name the fix. If 
     nvidia-bug-report.sh to NVIDIA.
 source = NVIDIA/open-gpu-kernel-modules#446
 
+[gpu-firmware-boot]
+keys = wait for GFW_BOOT
+pattern = failed to (wait for GFW_BOOT)
+cause = The GPU's own firmware did not finish its start, so that the driver cannot use the GPU ({found}).
+remedy = Turn the host fully off and on; update its firmware (fwupdmgr on a Spark) and the driver, and where it appeared
+    with a new driver use the release before it.
+source = NVIDIA/open-gpu-kernel-modules#659
+
 [gpu-memory-fault]
 keys =
     Xid (
@@ -627,7 +635,8 @@ source = CachyOS/linux-cachyos#1019
 keys =
     unable to handle page fault
     general protection fault, prob
-    Synchronous External Abort
+    ynchronous External Abort
+    ynchronous external abort
     Oops:
     Kernel panic
     Unable to handle kernel
@@ -638,6 +647,7 @@ pattern =
     (Oops|Kernel panic)\b
     BUG: (unable to handle page fault)
     ^(general protection fault, prob|Synchronous External Abort)
+    Internal error: ([Ss]ynchronous [Ee]xternal [Aa]bort)
     Unable to handle kernel (NULL pointer dereference|paging request)
 unless = Unable to mount root fs
 cause = The kernel itself failed ({found}[ in {where}]). The running program is not at fault.

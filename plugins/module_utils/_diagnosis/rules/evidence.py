@@ -124,6 +124,12 @@ pattern = (?P<log_ggml>ggml[_-]cuda)
 cause =
 remedy =
 
+[log-shows-inventory]
+keys = as an inventory source
+pattern = Unable to parse (?P<log_inventory>\S+) as an inventory source
+cause =
+remedy =
+
 [log-shows-comfyui]
 keys =
     **Node Type:**

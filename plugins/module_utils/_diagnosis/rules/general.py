@@ -122,6 +122,10 @@ values =
     advice of found: .*error: identifier .\S+ is undefined => No header that is included declares that name: an
     + option of the source that brings it is off, or a library (CUDA, CUTLASS, PyTorch) is of another release than the
     + source expects: compare them with what its release names
+    advice of found: .*error: #error [^\n]*(?:__AVX|mavx|march) => Leave flags for one processor out of CFLAGS and
+    + CXXFLAGS
+    + (unset them; -march=native and -mavx2 come from there) and build in an empty directory, since CMake found other
+    + features than these flags switch on
     advice of found: .*error: #error => The source's author refuses this case: take a release of it for this processor,
     + compiler or CUDA, or the option that the message names
     advice of found: . => Look the line up in the project's issues: mostly the compiler, CUDA or Python is newer

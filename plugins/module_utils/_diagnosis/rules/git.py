@@ -80,7 +80,8 @@ source = https://manpages.ubuntu.com/manpages/noble/man1/ssh-copy-id.1.html
 keys =
     Missing sudo password
     Incorrect sudo password
-pattern = ((?:Missing|Incorrect) sudo password)
+    Missing become password
+pattern = ((?:Missing|Incorrect) (?:sudo|become) password)
 cause = sudo asks Ansible's account for a password on this host, and none or another was given ({found}): its rule in
     sudoers does not let it become the task's user (root, or become_user) without one[; {log_sudoers} covers root
     alone].
@@ -97,7 +98,9 @@ keys =
     fatal: Remote branch
     find remote ref
     did not match any file(s) known to git
+    not our ref
 pattern =
+    not our ref (\w+)
     failed to (?:fetch|find) (?:branch or tag|branch, tag, or commit|commit) '([^'\n]+)'
     fatal: repository '([^'\n]+)' not found
     fatal: Remote (branch \S+) not found
@@ -126,8 +129,12 @@ cause = There is a directory {found} already, and git clones only into an empty 
 remedy = Use it (git pull in it), name another directory, or remove it.
 
 [git-locked]
-keys = .lock': File exists
-pattern = Unable to create '([^'\n]+\.lock)': File exists
+keys =
+    .lock': File exists
+    could not lock config file
+pattern =
+    Unable to create '([^'\n]+\.lock)': File exists
+    could not lock config file (\S+): File exists
 cause = Another git works in this repository, or one that was killed left its lock {found}.
 remedy = See that none runs (pgrep -a git), then remove that file.
 

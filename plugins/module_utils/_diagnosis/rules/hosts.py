@@ -527,8 +527,12 @@ remedy = Create one (ssh-keygen -t ed25519), then run ssh-copy-id again.
 source = https://manpages.ubuntu.com/manpages/noble/man1/ssh-copy-id.1.html
 
 [ssh-broken-pipe]
-keys = client_loop: send disconnect
-pattern = client_loop: send disconnect: (Broken pipe|Connection reset)
+keys =
+    client_loop: send disconnect
+    packet_write_wait:
+pattern =
+    client_loop: send disconnect: (Broken pipe|Connection reset)
+    packet_write_wait: [^\n]{1,80}: (Broken pipe)
 cause = The ssh connection was lost ({found}): the other host slept, restarted or ran out of memory, or a router forgot
     the idle connection.
 remedy = Set ServerAliveInterval 30 in ~/.ssh/config, run long work in tmux or as a service, and read the other host's

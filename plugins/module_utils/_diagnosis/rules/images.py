@@ -649,7 +649,8 @@ keys =
     failed to load listeners
     driver-opts
 pattern =
-    failed to (?:start (?:daemon|containerd)|load listeners): [^\n]*?(?P<why>[Ii]ptables not found|volume store
+    failed to (?:start (?:daemon|containerd)|load listeners): [^\n]*?(?P<why>[Ii]ptables not found|failed to
+    + (?:create|add|register)[^\n]{2,120}|volume store
     + metadata database: timeout|conflicts with network [^\n]+|Failed to Setup IP tables[^\n]*|Devices cgroup isn't
     + mounted|timeout waiting for containerd to start|no sockets found via socket activation|can't create unix
     + socket \S+: is a directory|error creating plugin manager[^\n]*|could not create plugins|invalid CIDR
@@ -661,9 +662,9 @@ values =
     advice of why: volume => Another dockerd has its files open: stop it (pgrep -a dockerd), then start docker
     advice of why: conflicts => Stop docker, move /var/lib/docker/network/files/local-kv.db away and start docker,
     + which creates its networks again (compose networks need docker compose up)
-    advice of why: Failed to Setup|error creating def => Load its modules (sudo modprobe ip_tables iptable_nat
-    + br_netfilter), reboot if the kernel was upgraded since the last start, or choose the other iptables (sudo
-    + update-alternatives --config iptables)
+    advice of why: Failed to Setup|error creating def|failed to (?:create|add|register) => Load its modules (sudo
+    + modprobe ip_tables iptable_nat br_netfilter), reboot if the kernel was upgraded since the last start, or choose the
+    + other iptables (sudo update-alternatives --config iptables)
     advice of why: Devices => Mount the control groups (cgroup2 on /sys/fs/cgroup, as systemd does). Docker inside a
     + container needs --privileged
     advice of why: timeout => Find out why containerd does not start (systemctl status containerd; journalctl -u

@@ -23,7 +23,7 @@ keys =
     critical medium error
     Remounting filesystem read-only
 pattern =
-    XFS \((?P<device9>\w+)\): (?:Corruption detected|Metadata I/O error|log I/O error)
+    XFS \((?P<device9>\w+)\): (?:Corruption detected|Metadata corruption detected|Metadata I/O error|log I/O error)
     BTRFS (?:error|critical) \(device (?P<device10>\w+)
     Buffer I/O error on dev (?P<device11>\w+)
     (?P<device12>SQUASHFS) error
@@ -37,9 +37,29 @@ pattern =
     nvme (?P<device4>nvme\d+): controller is down
     critical medium error, dev (?P<device5>\w+)
     EXT4-fs \((?P<device6>\w+)\): Remounting filesystem read-only
+values =
+    advice of device: loop => It is a file used as a disk: see which (losetup -a), whether the file system that holds
+    + it is full or read-only (df -h), and what the kernel reports of the disk below
+    advice of device: . => Save your data, check nvme smart-log and smartctl, check the file system from another
+    + system (fsck), and have the disk replaced if errors come back
 cause = The disk {device} or its file system fails. Later errors of programs are consequences.
-remedy = Save your data, check nvme smart-log and smartctl, check the file system from another system (fsck), and have
-    the disk replaced if errors come back.
+remedy = {advice}.
+
+[device-gone]
+keys = attempt to access beyond end of device
+pattern = attempt to access beyond end of device(?:\n[^\n:]{0,60}?(?<!\w)(?P<device>\w{1,20}):
+    + rw=\d+[^\n]{0,80}?limit=(?P<limit>\d+))?
+values =
+    advice of limit: 0$ => The device was removed while it was mounted (a volume detached, an enclosure switched off):
+    + unmount first (sync; umount) and detach afterwards; what was not written is lost, so check the file system (fsck)
+    + before the next use
+    advice of limit: . => The file system is larger than its partition or device, which was made smaller or copied in
+    + part: restore the device's size, or the file system from a backup
+    advice of limit: (?:) => Look whether the device is still there and how large it is (lsblk), and check the file
+    + system (fsck)
+cause = The kernel reads or writes behind the end of a device[, {device}, which has {limit} sectors].
+remedy = {advice}.
+source = dstackai/dstack#1936
 
 [too-hot]
 keys =
@@ -139,12 +159,17 @@ keys =
     Failed at step
     code=exited, status=2
     Failed to load environment files
+    Changing to the requested working directory failed
 pattern =
+    (?P<unit5>[\w@.\\-]+): Changing to the requested (?P<step5>working directory) failed: (?P<why5>[\w ]+)
     (?P<unit1>\S+): Failed at step (?P<step1>\w+) spawning (?P<program>[^\n:]+): (?P<why1>[^\n]+)
     (?P<unit3>[\w@.\\-]+): Failed to load (?P<step3>environment files): (?P<why3>[\w ]+)
     (?P<unit2>[\w@.\\-]+): \w+ process exited, code=exited, status=2\d\d/(?P<step2>[A-Z]{4,})
     Process: \d+ ExecStart=(?P<unit4>\S+)[^\n]* \(code=exited, status=2\d\d/(?P<step4>[A-Z]{4,})\)
 values =
+    advice of step: environment => Create the file that EnvironmentFile names, or put - before its path
+    advice of step: working => Correct WorkingDirectory: a directory that exists and that the unit's account (User=)
+    + may enter
     advice of why: Permission denied => Let the unit's account (User=) run that file: chmod 755 on it, chmod o+x on
     + each directory above it (namei -l PATH shows them; not below a home), and a file system without noexec.
     + Reinstalling the program also does this
@@ -156,12 +181,13 @@ values =
     + first line names an interpreter, that must exist)
     advice of step: CHDIR => Correct WorkingDirectory
     advice of step: USER|GROUP => Create the account, or correct User and Group
+    advice of why: Operation not => A unit of a user cannot have mounts of its own on this kernel or in this container:
+    + leave LogNamespace, PrivateTmp, ProtectSystem and the like out of it, or make it a system unit with User=
     advice of why: No space left => Check whether sysctl user.max_user_namespaces is 0 (hardened systems), which
     + forbids namespaces, and whether /run is full (df -h /run; df -i /run)
     advice of why: Invalid argument => Start it again. If a container may not mount (LXC, Docker), allow nesting, or
     + switch the unit's sandbox off in a drop-in (PrivateTmp=no, ProtectSystem=no and similar)
     advice of step: NAMESPACE => Create the directories that ReadWritePaths, BindPaths and similar options name
-    advice of step: environment => Create the file that EnvironmentFile names, or put - before its path
     advice of step: . => Read about that step in man systemd.exec
 cause = systemd could not start [{program} for ]{unit} (step {step})[: {why}]. The program itself did not run.
 remedy = {advice}. Then run systemctl daemon-reload, and start it again.

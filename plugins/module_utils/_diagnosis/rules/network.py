@@ -272,6 +272,19 @@ remedy = Check whether a program listens (ss -ltnp | grep {port}), and read the 
     {port}:{port} for access from outside.
 source = wandb/openui#215
 
+[git-request-refused]
+keys = RPC failed; HTTP 4
+pattern = RPC failed; HTTP (?P<status>4\d\d)
+values =
+    advice of status: 413 => A proxy in front of the server limits the size of a push (client_max_body_size of nginx):
+    + raise it, push over ssh, or push fewer commits at once; large files belong into Git LFS
+    advice of status: 40[13] => Log in with a token that may do this, and see that a proxy lets Git through
+    advice of status: 429 => Wait, since the server limits the number of requests
+    advice of status: . => Correct the address, or look at a proxy in between
+cause = The server, or a proxy in front of it, refused Git's request with HTTP {status}.
+remedy = {advice}.
+source = https://git-scm.com/docs/git-config
+
 [connection-lost]
 keys =
     early EOF
@@ -480,6 +493,8 @@ keys =
     computed checksum
     does not look like a tar archive
     in gzip
+    xz:
+    unzip:
     stdin: unexpected end of file
     Unexpected EOF in archive
     End-of-central-directory signature
@@ -493,6 +508,8 @@ pattern =
     (\d+ computed checksums? did NOT match)
     (does not look like a tar archive)
     (not in gzip format)
+    xz: [^\n]{1,80}: (File format not recognized|Unexpected end of input)
+    unzip: +(cannot find (?:or open|zipfile directory)[^\n]{1,120})
     (stdin: unexpected end of file)
     (Unexpected EOF in archive)
     (End-of-central-directory signature not found)

@@ -35,7 +35,9 @@ keys =
     does not exist.
     is masked
     Could not find the requested service
+    Unable to find unit
 pattern =
+    Unable to find unit (?P<unit6>[\w@.\\-]+?)\.?$
     Unit (?P<unit1>[\w@.\\-]+) not found
     Unit (?P<unit2>[\w@.\\-]+) could not be found
     (?:enable|start|restart) unit: Unit file (?P<unit3>[\w@.\\-]+) does not exist
@@ -260,6 +262,9 @@ values =
     advice of why: has => Wait until that change ends (snap changes)
     advice of why: published => Repeat the command with --classic, if you trust the publisher
     advice of why: device => Wait some minutes after the first boot (snap wait system seed.loaded)
+    advice of why: [^/]*(?:EOF|timeout|reset|refused|TLS|no such host) => Check the network and the proxy (sudo snap
+    + set system
+    + proxy.https=URL), then run it again
     advice of why: . => Start snapd (systemctl start snapd.socket); a container has none
 cause = The snap command failed[ for {snap}]: {why}.
 remedy = {advice}.
@@ -610,12 +615,31 @@ source = https://man7.org/linux/man-pages/man8/mount.8.html
 keys =
     target is busy
     Device or resource busy
+    apparently in use by the system
 pattern =
+    mk\w+\.?\w*: (/\S+) is apparently in use by the system
     umount: (\S+): target is busy
     cannot (?:remove|move) '([^'\n]+)'[^\n]*: Device or resource busy
 cause = {found} is in use: a program has an open file or its working directory there, or something is mounted on it.
 remedy = Find the user (sudo fuser -vm {found}; findmnt {found}), then stop the program or unmount the other file
     system. A container keeps its volumes until it is removed.
+
+[argument-list-too-long]
+keys = Argument list too long
+pattern = (?P<program>[^\s:]+): (Argument list too long)
+cause = The command line for {program} is longer than the kernel takes.
+remedy = Pass the names in parts (find … -exec … +, xargs, or a file of names with @FILE or --files-from), or use
+    shorter paths; environment variables count too.
+source = https://man7.org/linux/man-pages/man2/execve.2.html
+
+[superblock-invalid]
+keys = Bad magic number in super-block
+pattern = Bad magic number in super-block[^\n]*?(?:open |: )(?P<device>/dev/[\w/-]+)
+cause = {device} has no file system of the kind that this tool checks: it is a whole disk in the place of its partition,
+    another kind (LVM, LUKS, XFS, btrfs), or its first block is overwritten.
+remedy = Look at what is on it first (lsblk -f; sudo blkid {device}; sudo wipefs -n {device}) and name the right
+    partition; only if it was ext4 try a copy of the superblock (e2fsck -b 32768, on an image of the disk).
+source = https://man7.org/linux/man-pages/man8/e2fsck.8.html
 
 [account-missing]
 keys =

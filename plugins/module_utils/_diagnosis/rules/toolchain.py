@@ -90,11 +90,12 @@ source = ggml-org/llama.cpp#5845
 keys =
     internal compiler error
     died due to signal
+    died with status
     signal terminated program
     PLEASE submit a bug report
 pattern =
     internal compiler error: (?!Killed)([^\n]+)
-    '([\w+]+)' died due to signal (?!9\b)\d+
+    '([\w+]+)' died (?:due to signal (?!9\b)\d+|with status \S+)
     error: (?!Killed)(\w[\w ]*) signal terminated program
     PLEASE submit a bug report
 cause = The compiler itself crashed ({found}).

@@ -138,10 +138,12 @@ remedy = Bind the package to the index that has that version (tool.uv.sources), 
 source = astral-sh/uv#10604
 
 [uv-wheel-python-tag]
-keys = no wheels with a matching Python
+keys =
+    no wheels with a matching Python
+    no wheels are available with a matching Python
 pattern =
-    (?P<package>[\w.-]+(?:==[\w.+!]+)?)\s+ha(?:s|ve)\s+no wheels with a matching Python (?:ABI|implementation|version
-    +)?\s*tag(?:
+    (?P<package>[\w.-]+(?:==[\w.+!]+)?)\s+ha(?:s|ve)\s+no wheels (?:are available )?with a matching Python
+    + (?:(?:ABI|implementation|version )?\s*tag|implementation)(?:
     + \(e\.g\., '(?P<tag>[^'\n]+)'\))?
 cause = {package} has no wheel for the Python in use[ ({tag})], which is newer or older than those for which the release
     was built.

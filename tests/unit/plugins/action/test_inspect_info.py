@@ -247,6 +247,7 @@ def test_unlimited_requirements_files_are_refused(tmp_path: Path, kind: str) -> 
         ("not a requirement", "not a requirement: "),
         ("-r /etc/passwd", "not a requirement: "),
         ("./thing-1.0-py3-none-any.whl", "wheel"),
+        ("./thing-1.0-cp312-cp312-linux_x86_64.whl", "it is for linux_x86_64"),
         ("-r /nowhere/requirements.txt", "cannot be read: No such file"),
         ("requirements-nowhere.txt", "cannot be read: No such file"),
         ("gone-1.0.tar.gz", "not a wheel, library, archive"),

@@ -184,9 +184,9 @@ def test_dropped_cmake_options_are_noticed_once() -> None:
         ),
         # The innermost tool's error counts.
         (
-            "error[E0433]: failed to resolve: use of `bar`\n --> src/lib.rs:3:5\nerror: could not compile `foo` (lib)\n"
+            "error[F0433]: failed to resolve: use of `bar`\n --> src/lib.rs:3:5\nerror: could not compile `foo` (lib)\n"
             "maturin failed\n  Caused by: Failed to build a native library through cargo\n",
-            "error[E0433]: failed to resolve: use of `bar`",
+            "error[F0433]: failed to resolve: use of `bar`",
         ),
         (
             "  \u00d7 Failed to build `acme==1.0`\n  \u251c\u2500\u25b6 The build backend returned an error\n"
