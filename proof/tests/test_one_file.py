@@ -37,7 +37,8 @@ def test_report_and_page(file: Path, tmp_path: Path) -> None:
     passed = [check["name"] for check in report["checks"] if check["status"] == "pass"]
     assert {"cpu.matmul.float32", "identity.import"} <= set(passed)
     page = (tmp_path / "report.html").read_text()
-    assert "cpu.matmul.float32" in page and page == PROOF.module("page.draw").host_page(report)
+    assert "cpu.matmul.float32" in page
+    assert page == PROOF.module("page.draw").host_page(report)
 
 
 def test_page_without_jinja2_is_refused(file: Path, tmp_path: Path) -> None:
@@ -181,7 +182,8 @@ def test_environment_of_role_is_recognized_by_its_path(tmp_path: Path) -> None:
 
 
 def test_families_and_patterns_are_combined() -> None:
-    assert cli.patterns([], []) == ["*"] and cli.patterns([], ["cpu.*"]) == ["cpu.*"]
+    assert cli.patterns([], []) == ["*"]
+    assert cli.patterns([], ["cpu.*"]) == ["cpu.*"]
     patterns = cli.patterns(["device"], ["cpu.*"])
     assert "cpu.*" in patterns and len(patterns) > 1 and "*" not in patterns
     with pytest.raises(SparkforgeError, match="Unknown family"):

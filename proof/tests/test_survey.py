@@ -715,4 +715,5 @@ def test_weight_decay_cancels_no_first_gradient(run: Runner) -> None:
 
 def test_size_beyond_memory_is_skipped_with_missing_amount(run: Runner) -> None:
     status, reason = run("cpu.sizes.elements", limits={"memory_share": 1e-6})["cpu.sizes.elements"]
-    assert status == "skip" and "takes 3.0 GiB, which is 3.0 GiB more than 1e-06 of the" in reason
+    assert status == "skip"
+    assert "takes 3.0 GiB, which is 3.0 GiB more than 1e-06 of the" in reason

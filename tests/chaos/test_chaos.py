@@ -64,7 +64,8 @@ def test_a_sample_is_of_the_day_and_shares_machines() -> None:
         waiting = [combination for combination in of if combination.waits]
         others = sum(combination.point.scenario == scenario and combination not in waiting for combination in of)
         waits = sum(combination in waiting for combination in chosen)
-        assert waits <= 1 and len(chosen) == min(count, others + waits)
+        assert waits <= 1
+        assert len(chosen) == min(count, others + waits)
         assert any(sample(of, count, day) != chosen for day in (DAY + 1, DAY + 2))
 
 

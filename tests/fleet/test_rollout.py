@@ -30,12 +30,14 @@ def upgraded(site: Fleet) -> Rollout:
 
 def test_every_host_was_brought_to_the_first_stack(site: Fleet) -> None:
     assert len(site.hosts) == HOSTS
-    assert len(set(site.current().values())) == 1 and list(site.builders()) == ["spark01"]
+    assert len(set(site.current().values())) == 1
+    assert list(site.builders()) == ["spark01"]
 
 
 def test_the_upgrade_is_built_once_and_proven_on_every_host(site: Fleet, upgraded: Rollout) -> None:
     built = site.builders()
-    assert list(built) == ["spark01"] and len(built["spark01"]) == 2
+    assert list(built) == ["spark01"]
+    assert len(built["spark01"]) == 2
     assert set(site.links().values()) == set(site.links(["spark01"]).values())
     assert all(verdict.startswith("proven on the CPU") for verdict in upgraded.report.values())
     assert sorted(upgraded.report) == site.hosts
@@ -48,7 +50,8 @@ def test_no_wheel_went_through_the_controller(site: Fleet, upgraded: Rollout) ->
 
 def test_the_waves_are_one_canary_then_a_quarter_then_the_rest(site: Fleet, upgraded: Rollout) -> None:
     sizes = [len(wave) for wave in upgraded.waves]
-    assert sizes == [1, HOSTS // 4, HOSTS - 1 - HOSTS // 4] and upgraded.waves[0] == ["spark01"]
+    assert sizes == [1, HOSTS // 4, HOSTS - 1 - HOSTS // 4]
+    assert upgraded.waves[0] == ["spark01"]
 
 
 def test_a_canary_that_computes_wrong_numbers_stops_the_rollout(site: Fleet, upgraded: Rollout) -> None:
@@ -56,7 +59,8 @@ def test_a_canary_that_computes_wrong_numbers_stops_the_rollout(site: Fleet, upg
     before = site.links()
     play = site.run("site", stack_name="lab-fleet-wrong").failed()
     assert site.links() == before
-    assert play.waves == [["spark01"]] and "cpu.matmul.float32" in play.report["spark01"]
+    assert play.waves == [["spark01"]]
+    assert "cpu.matmul.float32" in play.report["spark01"]
     assert "the rollout: spark01 failed" in play.report["spark02"]
 
 
@@ -112,9 +116,12 @@ def test_the_others_finish(site: Fleet, struck: Struck) -> None:
 
 def test_the_report_says_what_happened(site: Fleet, struck: Struck) -> None:
     rows = {fault: struck.play.report[host] for fault, host in struck.victims.items()}
-    assert "lost in wave 3" in rows["dead"] and "lost in wave 3" in rows["lost"]
-    assert "no space left" in rows["full"] and "failed in wave 3" in rows["apart"]
-    assert "before the rollout" in rows["late"] and "clock" in struck.play.text
+    assert "lost in wave 3" in rows["dead"]
+    assert "lost in wave 3" in rows["lost"]
+    assert "no space left" in rows["full"]
+    assert "failed in wave 3" in rows["apart"]
+    assert "before the rollout" in rows["late"]
+    assert "clock" in struck.play.text
 
 
 def test_failed_hosts_keep_their_environment(site: Fleet, struck: Struck) -> None:
@@ -136,7 +143,8 @@ def test_next_run_upgrades_them_and_changes_nothing_else(site: Fleet, struck: St
     play = site.run("site", stack_name="lab-fleet-after").succeeded()
     changed = {host for host, row in play.recap.items() if row["changed"]}
     assert changed == set(struck.victims.values())
-    assert len(set(site.current().values())) == 1 and list(site.builders()) == ["spark01"]
+    assert len(set(site.current().values())) == 1
+    assert list(site.builders()) == ["spark01"]
 
 
 def test_two_controllers_at_once_lose_nothing(site: Fleet, struck: Struck) -> None:
@@ -156,7 +164,8 @@ def test_two_controllers_at_once_lose_nothing(site: Fleet, struck: Struck) -> No
     assert any(play.code == 0 for play in plays.values()), plays["one"].output[-4000:]
     assert not any("Traceback" in play.output for play in plays.values())
     environments = set(site.current(hosts).values())
-    assert len(environments) == 1 and environments != before
+    assert len(environments) == 1
+    assert environments != before
     assert site.run("site", "-l", ",".join(hosts), stack_name="lab-fleet-last").succeeded().changed == 0
 
 
@@ -182,4 +191,5 @@ def test_a_builder_of_another_platform_is_refused(site: Fleet) -> None:
     finally:
         (site.folder / "fleet.yml").write_text(text)
         site.execute(builder, "cp /root/os-release /etc/os-release")
-    assert "builders" in play.text and states(site) == before
+    assert "builders" in play.text
+    assert states(site) == before

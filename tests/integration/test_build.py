@@ -125,9 +125,11 @@ def test_the_site_builds_every_unit_and_the_environment_is_made_of_them(site: Si
         "'import torch, triton, torchvision; print(torch.__version__, torch.version.git_version)'"
     )
     version, git_version = installed.split()
-    assert version.startswith("2.9.1") and git_version == site.made.commits["pytorch"]["v2.9.1"]
+    assert version.startswith("2.9.1")
+    assert git_version == site.made.commits["pytorch"]["v2.9.1"]
     # The wheels match the receipts and differ from the index's.
-    assert version == receipts["pytorch"]["outputs"][0]["version"] and version != "2.9.1"
+    assert version == receipts["pytorch"]["outputs"][0]["version"]
+    assert version != "2.9.1"
 
 
 def test_progress_is_printed_while_it_builds(site: Site) -> None:
@@ -149,7 +151,8 @@ def test_every_path_that_a_build_left_is_in_the_table_with_its_owner_and_mode(si
 
 def test_the_second_run_changes_nothing_and_compiles_nothing(site: Site) -> None:
     before = site.info()["receipts"]
-    assert site.run("site").succeeded().changed == 0 and site.info()["receipts"] == before
+    assert site.run("site").succeeded().changed == 0
+    assert site.info()["receipts"] == before
 
 
 def test_check_names_the_unit_to_build_and_the_reason(site: Site) -> None:
@@ -182,4 +185,5 @@ def test_uninstall_removes_the_units(site: Site) -> None:
     left = site.host.execute(
         "ls -d /opt/sparkforge /var/log/sparkforge 2>/dev/null; getent passwd sparkforge", check=False
     )
-    assert left == "" and site.run("uninstall").succeeded().changed == 0
+    assert left == ""
+    assert site.run("uninstall").succeeded().changed == 0

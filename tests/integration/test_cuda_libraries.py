@@ -95,8 +95,10 @@ def remains(host: Host) -> dict[str, bool]:
 
 def test_check_on_a_fresh_host_names_the_source(host: Host, before: tuple[list[str], list[str]], cusparselt: Role):
     play = cusparselt("--check", "--diff").succeeded()
-    assert play.changed > 0 and "cuSPARSELt 0.8.1 from local_repo" in play.text
-    assert "Skipped: no apt source" in play.text and state(host) == before
+    assert play.changed > 0
+    assert "cuSPARSELt 0.8.1 from local_repo" in play.text
+    assert "Skipped: no apt source" in play.text
+    assert state(host) == before
 
 
 def test_local_repo_by_sha256_installs_a_loadable_library(host: Host, cusparselt: Role) -> None:
@@ -115,7 +117,8 @@ def test_local_repo_upgrades_and_retires_the_older(host: Host, cusparselt: Role)
 
 def test_second_run_changes_nothing_and_keeps_the_local_repo(cusparselt: Role) -> None:
     play = cusparselt().succeeded()
-    assert play.changed == 0 and "from local_repo" in play.text and "already" in play.text
+    assert play.changed == 0
+    assert "from local_repo" in play.text and "already" in play.text
 
 
 @pytest.mark.long
@@ -128,7 +131,8 @@ def test_archive_replaces_the_local_repo_completely(host: Host, cusparselt: Role
 def test_absent_removes_everything_and_is_idempotent(host: Host, before: tuple[list[str], list[str]], cusparselt: Role):
     earlier = state(host)
     assert cusparselt("--check", "--diff", cusparselt_state="absent").succeeded().changed > 0
-    assert state(host) == earlier and cusparselt(cusparselt_state="absent").succeeded().changed > 0
+    assert state(host) == earlier
+    assert cusparselt(cusparselt_state="absent").succeeded().changed > 0
     assert remains(host) == {"package": False, "local_repo": False, "redist": False}
     assert "libcusparseLt" not in host.execute("/sbin/ldconfig -p")
     assert cusparselt(cusparselt_state="absent").succeeded().changed == 0
@@ -217,7 +221,8 @@ def test_a_pin_that_prefers_an_older_version_is_honoured(host: Host, converged: 
 
 
 def test_a_second_run_changes_nothing(role: Role, converged: Play) -> None:
-    assert role().succeeded().changed == 0 and role("--check", "--diff").succeeded().changed == 0
+    assert role().succeeded().changed == 0
+    assert role("--check", "--diff").succeeded().changed == 0
 
 
 def test_the_libraries_open(host: Host, converged: Play) -> None:

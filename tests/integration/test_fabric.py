@@ -165,7 +165,8 @@ def test_swapped_halves_are_not_hidden_by_the_routing_table() -> None:
 def test_the_information_has_addresses_and_mtu(pair: Fabric) -> None:
     result = pair.module("spark01", "fabric_check", ports=PORTS[:1])
     links = {link["interface"]: link for link in result["fabric"]["links"]}
-    assert links["enp1s0f0np0"]["addresses"] == ["192.168.200.1/24"] and links["enP2p1s0f0np0"]["mtu"] == 9000
+    assert links["enp1s0f0np0"]["addresses"] == ["192.168.200.1/24"]
+    assert links["enP2p1s0f0np0"]["mtu"] == 9000
     assert links["enp1s0f0np0"]["carrier"] is True
     assert result["fabric"]["ports"] == [{"port": 0, "halves": PORTS[0]}]
 
@@ -249,26 +250,32 @@ def test_missing_netplan_is_reported_and_check_mode_continues(bare: Sparks) -> N
     before = bare.state()
     assert "has no netplan" in bare.run("--check", "--diff").succeeded().text
     play = bare.run().failed()
-    assert "has no netplan" in play.text and "Install netplan.io" in play.text
+    assert "has no netplan" in play.text
+    assert "Install netplan.io" in play.text
     assert bare.state() == before
 
 
 def test_both_halves_come_up_are_checked_and_the_second_run_changes_nothing(sparks: Sparks) -> None:
     before = sparks.state()
     shown = sparks.run("--check", "--diff").succeeded()
-    assert shown.changed == 2 and "addresses: [192.168.200.1/24]" in shown.output
+    assert shown.changed == 2
+    assert "addresses: [192.168.200.1/24]" in shown.output
     assert sparks.state() == before
 
     play = sparks.run().succeeded()
-    assert play.changed == 2 and play.output.count("pass jumbo.cable1.") == 4
+    assert play.changed == 2
+    assert play.output.count("pass jumbo.cable1.") == 4
     first = sparks.both[0]
     assert first.execute(f"stat -c '%a %U' {FILE}") == "600 root"
     addresses = first.execute("ip -brief address show enP2p1s0f0np0")
-    assert "192.168.201.1/24" in addresses and "fe80" not in addresses
+    assert "192.168.201.1/24" in addresses
+    assert "fe80" not in addresses
     assert first.execute("set -a; . /opt/sparkforge/fabric/nccl.env; echo $NCCL_SOCKET_IFNAME") == "eth0"
-    assert sparks.run().succeeded().changed == 0 and sparks.module(check=True)["changed"] is False
+    assert sparks.run().succeeded().changed == 0
+    assert sparks.module(check=True)["changed"] is False
 
-    assert sparks.run(fabric_state="absent").succeeded().changed == 2 and sparks.state() == before
+    assert sparks.run(fabric_state="absent").succeeded().changed == 2
+    assert sparks.state() == before
     assert sparks.module(state="absent")["changed"] is False
 
 
@@ -291,7 +298,8 @@ def test_each_half_is_measured_in_both_directions_by_both_ends_at_once(measuring
 def test_other_subnets_replace_the_old_ones(configured: Sparks) -> None:
     assert configured.module(subnets=["10.77.0.0/24", "10.77.1.0/24"])["changed"] is True
     addresses = configured.both[0].execute("ip -brief address show")
-    assert "10.77.1.1/24" in addresses and "192.168.201.1/24" not in addresses
+    assert "10.77.1.1/24" in addresses
+    assert "192.168.201.1/24" not in addresses
 
 
 def test_a_configuration_that_cannot_be_applied_leaves_everything_as_it_was(configured: Sparks) -> None:
@@ -301,7 +309,8 @@ def test_a_configuration_that_cannot_be_applied_leaves_everything_as_it_was(conf
         result = configured.module(subnets=["10.78.0.0/24", "10.78.1.0/24"])
     finally:
         configured.udev(0)
-    assert "`netplan apply` failed" in result["cause"] and "configuration is unchanged" in result["remedy"]
+    assert "`netplan apply` failed" in result["cause"]
+    assert "configuration is unchanged" in result["remedy"]
     assert configured.state() == before
 
 
@@ -314,7 +323,8 @@ def test_a_configuration_that_netplan_refuses_is_not_written(configured: Sparks)
         result = configured.module(subnets=["10.78.0.0/24", "10.78.1.0/24"])
     finally:
         host.execute(f"rm {other}")
-    assert "netplan refuses" in result["cause"] and "99-other.yaml" in result["cause"]
+    assert "netplan refuses" in result["cause"]
+    assert "99-other.yaml" in result["cause"]
     assert configured.state() == before
 
 
@@ -331,7 +341,8 @@ def test_bad_input_is_refused_and_changes_nothing(configured: Sparks, message: s
     if "subnets" in options:
         own = configured.both[0].execute("ip -oneline -4 address show eth0").split()[3]
         options = {"subnets": ["198.51.100.0/24", str(ipaddress.IPv4Interface(own).network)]}
-    assert message in configured.module(**options)["cause"] and configured.state() == before
+    assert message in configured.module(**options)["cause"]
+    assert configured.state() == before
 
 
 def test_another_file_for_the_same_interface_is_named(configured: Sparks) -> None:
@@ -355,7 +366,8 @@ def test_networkmanager_profile_holds_address_and_mtu(sparks: Sparks) -> None:
         assert sparks.module(renderer="NetworkManager", apply=False)["changed"] is True
         host.execute("netplan generate")
         text = host.execute("cat /run/NetworkManager/system-connections/netplan-enP2p1s0f0np0.nmconnection")
-        assert "mtu=9000" in text and "address1=192.168.201.1/24" in text
+        assert "mtu=9000" in text
+        assert "address1=192.168.201.1/24" in text
         assert "[ipv6]\nmethod=disabled" in text or "[ipv6]\nmethod=ignore" in text
     finally:
         sparks.module(state="absent", apply=False)

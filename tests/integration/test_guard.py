@@ -49,12 +49,16 @@ def test_guard_runs_kills_a_process_and_leaves_nothing(booted: Host, tmp_path: P
     booted.execute(f"mkdir -p {TEXTFILE}")
     before, files = booted.contents(), ownership.look(booted)
     options: dict[str, Any] = {"textfile": TEXTFILE, "units": ["eater.service"]}
-    assert guard(booted, check=True, **options)["changed"] and guard(booted, **options)["changed"]
-    assert not guard(booted, **options)["changed"] and not guard(booted, check=True, **options)["changed"]
+    assert guard(booted, check=True, **options)["changed"]
+    assert guard(booted, **options)["changed"]
+    assert not guard(booted, **options)["changed"]
+    assert not guard(booted, check=True, **options)["changed"]
     # Modify the program, as if it were another version.
     booted.execute("printf '#' >> /opt/sparkforge/guard/guard.pyz")
-    assert guard(booted, check=True, **options)["changed"] and guard(booted, **options)["changed"]
-    assert not guard(booted, **options)["changed"] and is_running(booted, "sparkforge-guard")
+    assert guard(booted, check=True, **options)["changed"]
+    assert guard(booted, **options)["changed"]
+    assert not guard(booted, **options)["changed"]
+    assert is_running(booted, "sparkforge-guard")
     assert booted.exposure("sparkforge-guard") <= MOST_EXPOSED
     # A step that takes too long loses its real-time priority after 5 s and is killed after 20 s.
     limits = booted.execute("cat /proc/$(systemctl show -P MainPID sparkforge-guard)/limits")
@@ -85,7 +89,8 @@ def test_guard_runs_kills_a_process_and_leaves_nothing(booted: Host, tmp_path: P
     record = next(
         act for act in map(json.loads, booted.execute(f"cat {STATE}/acts.jsonl").splitlines()) if act["victim"]
     )
-    assert (record["act"], record["victim"][0]["unit"]) == ("end", "eater.service") and record["figures"]
+    assert (record["act"], record["victim"][0]["unit"]) == ("end", "eater.service")
+    assert record["figures"]
     assert "which held 0.2 GiB" in booted.execute("run-parts /etc/update-motd.d")
     assert "killed python3" in booted.execute("journalctl -u sparkforge-guard -o cat")
     assert 'sparkforge_guard_acts_total{act="end"} 1' in booted.execute(f"cat {TEXTFILE}/sparkforge_guard.prom")
@@ -127,7 +132,8 @@ def test_guard_runs_kills_a_process_and_leaves_nothing(booted: Host, tmp_path: P
     assert is_running(booted, "eater")
 
     booted.execute("systemctl stop eater; rm -rf /run/systemd/system/eater.service /srv/meminfo")
-    assert guard(booted, state="absent")["changed"] and not guard(booted, state="absent")["changed"]
+    assert guard(booted, state="absent")["changed"]
+    assert not guard(booted, state="absent")["changed"]
     assert not is_running(booted, "sparkforge-guard")
 
     # Do the same with the single file that the module installs.
@@ -169,6 +175,7 @@ def test_the_guard_runs_on_emulated_aarch64(tmp_path: Path) -> None:
         ).stdout.splitlines()  # fmt: skip
     finally:
         emulator.release(user)
-    assert output[0] == "aarch64" and "eater ended with 137" in output and "guard ended with 0" in output
+    assert output[0] == "aarch64"
+    assert "eater ended with 137" in output and "guard ended with 0" in output
     record = json.loads(output[-1])
     assert record["act"] == "end" and record["victim"][0]["own"] > 200 << 20

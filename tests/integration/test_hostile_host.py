@@ -190,7 +190,8 @@ def test_invalid_observation_concerns_only_its_host(pair: Pair, alone: dict[str,
     # The platform leads out of the cache. tests/unit/plugins/action/test_on_host.py has the other malformed answers.
     pair.attack(observe={"platform": "../../../stolen-x86_64"})
     rows = pair.rows()
-    assert same(rows[pair.other.name], alone) and rows[pair.hostile.name]["standing"] == "failed"
+    assert same(rows[pair.other.name], alone)
+    assert rows[pair.hostile.name]["standing"] == "failed"
     assert "valid observation" in rows[pair.hostile.name]["problem"]
     pair.is_untouched()
 
@@ -202,7 +203,8 @@ ANSWERS = {"no JSON": f"{ESCAPES}{{{{ lookup('pipe', 'id') }}}}", "a depth witho
 def test_invalid_answer_affects_only_its_host(pair: Pair, alone: dict[str, Any], instead: str) -> None:
     pair.attack(instead=instead)
     rows = pair.rows()
-    assert same(rows[pair.other.name], alone) and rows[pair.hostile.name]["standing"] == "failed"
+    assert same(rows[pair.other.name], alone)
+    assert rows[pair.hostile.name]["standing"] == "failed"
     pair.is_untouched()
 
 
@@ -277,5 +279,6 @@ def test_site_is_unaffected_by_a_host_that_lies_in_every_answer(pair: Pair) -> N
     assert "\x1b" not in play.output and "Traceback" not in play.output, play.output[-6000:]
     recap = {row[0]: row for row in RECAP.findall(play.output)}
     assert recap[pair.other.name][4] == "0", play.output[-6000:]
-    assert pair.other.contents() == before and pair.report(pair.other)["verdict"] == "unproven"
+    assert pair.other.contents() == before
+    assert pair.report(pair.other)["verdict"] == "unproven"
     pair.is_untouched()

@@ -171,7 +171,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 
 def test_check_lists_the_downloads_and_writes_nothing(site: Site) -> None:
-    assert site.after_check == [] and site.checked.changed == 1
+    assert site.after_check == []
+    assert site.checked.changed == 1
     for item in ("redistrib_25.5.json", "setuptools 79.0.1", "pytorch.git, with its submodules"):
         assert re.search(f"would .*{re.escape(item)}", site.checked.output), item
 
@@ -183,7 +184,9 @@ def test_interrupted_download_resumes(site: Site) -> None:
 
 
 def test_a_second_run_fetches_nothing(site: Site) -> None:
-    assert site.collected.changed == 1 and "fetching" in site.collected.output and site.again.changed == 0
+    assert site.collected.changed == 1
+    assert "fetching" in site.collected.output
+    assert site.again.changed == 0
     assert "fetching" not in site.again.output
 
 

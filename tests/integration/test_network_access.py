@@ -53,7 +53,8 @@ def apply(host: Host, *arguments: str, roles: t.Sequence[str] = ("network_access
 def test_check_mode_shows_the_changes_without_the_password(host: Host, factory, proxy: Proxy, sampler: planted.Sampler):
     play = apply(host, "--check", "--diff", "-vvv", sparkforge_proxies={"https": proxy.url}).succeeded()
     assert play.changed == 2  # the proxies' two files in one task, and the CA
-    assert PASSWORD not in play.output and host.contents() == factory
+    assert PASSWORD not in play.output
+    assert host.contents() == factory
 
 
 def test_all_downloads_use_the_proxy_and_the_password_is_never_shown(host, factory, proxy, sampler):
@@ -67,7 +68,8 @@ def test_all_downloads_use_the_proxy_and_the_password_is_never_shown(host, facto
     assert 'Acquire::https::Proxy::direct.example "DIRECT";' in text
     assert host.execute("grep -c . /etc/ssl/certs/sparkforge.pem")
     again = apply(host, "--diff", "-vvv", sparkforge_proxies=proxies).succeeded()
-    assert again.changed == 0 and PASSWORD not in again.output
+    assert again.changed == 0
+    assert PASSWORD not in again.output
 
     # Modules of the collection use the environment that the playbooks set for their downloads.
     proxies["no_proxy"] = []
@@ -89,4 +91,5 @@ def test_both_are_removed_when_the_variables_are_empty(host: Host, factory: list
     assert apply(host, "--check", "--diff", **empty).succeeded().changed >= 2
     assert host.execute(f"ls {APT_FILE} {CA_FILE}").split() == [APT_FILE, CA_FILE]
     apply(host, **empty).succeeded()
-    assert host.contents() == factory and apply(host, **empty).succeeded().changed == 0
+    assert host.contents() == factory
+    assert apply(host, **empty).succeeded().changed == 0

@@ -105,7 +105,8 @@ def test_default_stack_on_another_machine_reports_all_problems_and_changes_nothi
     assert message.count("Remedy:") == int(heading[1])
     for check in ("operating system: The host runs debian 13", "no NVIDIA GPU", "python: Stack torch-"):
         assert check in message
-    assert "licence:" not in message and (host.contents(), host.snapshot()) == before
+    assert "licence:" not in message
+    assert (host.contents(), host.snapshot()) == before
 
 
 def test_the_site_is_checked_on_the_host_itself_with_the_labs_variables(host: Host) -> None:

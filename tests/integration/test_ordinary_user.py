@@ -121,7 +121,8 @@ def test_readme_first_command_word_for_word(account: Account, set_up: str) -> No
     """Run it without emulating ARM64: the whole site, twice. The README's other command is `make test` itself."""
     assert len(first_block()) == 2
     assert "a simulated Spark" in set_up and "run changed nothing." in set_up
-    assert (account.checkout / "reports/spark01.json").is_file() and account.not_its_own() == []
+    assert (account.checkout / "reports/spark01.json").is_file()
+    assert account.not_its_own() == []
     assert (account.home / ".ansible").is_dir()
 
 
@@ -164,7 +165,8 @@ def test_benches_of_one_name_in_two_checkouts_and_two_accounts_are_up_at_once(ac
         benches.down(account.name, tmp_path / "inventory")
     assert len(containers(account.name)) == 1
     account.run("make lab-down", **account.make)
-    assert containers(account.name) == {} and account.not_its_own() == []
+    assert containers(account.name) == {}
+    assert account.not_its_own() == []
 
 
 @pytest.mark.long
@@ -217,7 +219,8 @@ def test_root_commands_have_sbin_their_own_home_and_the_users_settings(account: 
     assert Path(seen["HOME"]) == Path(pwd.getpwuid(0).pw_dir)
     assert {"/usr/sbin", "/sbin"} <= set(seen["PATH"].split(":"))
     assert seen["PATH"].startswith(f"{account.checkout}/.venv/bin:")
-    assert not {"XDG_CACHE_HOME", "ANSIBLE_HOME"} & set(seen) and seen["LAB_DEBIAN_ARCHIVE"] == "http://a/"
+    assert not {"XDG_CACHE_HOME", "ANSIBLE_HOME"} & set(seen)
+    assert seen["LAB_DEBIAN_ARCHIVE"] == "http://a/"
     assert seen["PIP_CONFIG_FILE"] == str(settings)
     assert seen["SPARKFORGE_CACHE"] == f"{account.home}/.cache/sparkforge"
     shutil.rmtree(account.home / ".config")
@@ -231,7 +234,8 @@ def test_cache_of_another_user_is_refused(account: Account):
 
 def test_sudo_make_leaves_the_checkout_to_the_user_and_the_cache_to_root(account: Account):
     account.run("sudo lab/as_root touch made")
-    assert account.not_its_own() == [] and cache_directory().stat().st_uid == 0
+    assert account.not_its_own() == []
+    assert cache_directory().stat().st_uid == 0
 
 
 def test_debian_13s_sudo_with_a_password_does_the_same(bench: Bench):
@@ -249,7 +253,8 @@ def test_debian_13s_sudo_with_a_password_does_the_same(bench: Bench):
         f' env -i HOME=/home/spark USER=spark PATH={USER_PATH} sh -c "{script}"'
     ).splitlines()
     assert "HOME=/root" in seen and "SPARKFORGE_CACHE=/home/spark/.cache/sparkforge" in seen
-    assert f"PATH={USER_PATH}:/usr/local/sbin:/usr/sbin:/sbin" in "\n".join(seen) and seen[-1] == "spark"
+    assert f"PATH={USER_PATH}:/usr/local/sbin:/usr/sbin:/sbin" in "\n".join(seen)
+    assert seen[-1] == "spark"
     assert host.execute("find /home/spark -user root") == ""
 
 

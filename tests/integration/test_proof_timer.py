@@ -129,7 +129,8 @@ def test_a_calendar_that_systemd_does_not_understand_is_refused_and_changes_noth
     before = scheduled.contents()
     refused = timer(scheduled, verify_schedule="weekly\nUnit=other.service").failed().text
     assert "calendar 'weekly Unit=other.service' of sparkforge-proof.timer" in refused
-    assert "OnCalendar expression" in refused and scheduled.contents() == before
+    assert "OnCalendar expression" in refused
+    assert scheduled.contents() == before
 
 
 def test_the_timer_waits_for_its_hour(scheduled: Host) -> None:

@@ -109,7 +109,8 @@ def test_the_environment_comes_from_the_lock_and_a_second_run_changes_nothing(in
     assert make(installed, "--check", "--diff").succeeded().changed == 0
     assert run_python(installed, "import sys; print(sys.prefix)") == f"{ENVIRONMENTS}/{current(installed)}"
     receipt = json.loads(installed.execute(f"cat {ROOT}/receipts/env-torch.json"))
-    assert receipt["requirements"] == locked(installed) and receipt["packages"]["torch"] == "2.10.0"
+    assert receipt["requirements"] == locked(installed)
+    assert receipt["packages"]["torch"] == "2.10.0"
 
 
 def test_check_mode_reports_the_target_and_does_not_switch(host: Host, two: tuple[str, str]) -> None:
@@ -158,7 +159,8 @@ def test_environment_is_closed_to_accounts_outside_the_group(installed: Host) ->
         f"runuser -u nobody -- ls {ENVIRONMENTS}/ 2>&1; runuser -u nobody -- {ROOT}/bin/torch-python -V 2>&1",
         check=False,
     )
-    assert output.count("Permission denied") >= 1 and "Python 3" not in output
+    assert output.count("Permission denied") >= 1
+    assert "Python 3" not in output
 
 
 @pytest.mark.long
@@ -192,6 +194,8 @@ def test_an_unprivileged_user_makes_an_environment_of_their_own(installed: Host,
     used = installed.execute(
         "runuser -u worker -- /home/worker/sparkforge/bin/torch-python -c 'import torch, ipykernel'"
     )
-    assert used == "" and installed.execute("find /home/worker/sparkforge ! -user worker") == ""
+    assert used == ""
+    assert installed.execute("find /home/worker/sparkforge ! -user worker") == ""
     make(installed, python_env_state="absent", **own).succeeded()
-    assert installed.execute("ls /home/worker") == "" and installed.contents() == before
+    assert installed.execute("ls /home/worker") == ""
+    assert installed.contents() == before

@@ -390,7 +390,8 @@ def bare(probed: Probed, version: str) -> CMakeResult:
 
 
 def test_the_stacks_toolkit_is_used(probed: Probed, configured: CMakeResult) -> None:
-    assert configured["found"] == "TRUE" and configured["toolkit"] == probed.toolkit
+    assert configured["found"] == "TRUE"
+    assert configured["toolkit"] == probed.toolkit
 
 
 def test_the_libraries_are_those_of_the_roles(probed: Probed, configured: CMakeResult) -> None:

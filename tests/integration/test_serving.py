@@ -232,7 +232,8 @@ def test_other_hosts_need_the_key_and_the_key_is_not_exposed(host: Host, wheels:
     variables = {"serving_host": "0.0.0.0", "serving_api_key_file": str(tmp_path / "key")}
     played = serve(host, wheels[0], "-vvv", "--diff", **variables).succeeded()
     assert asked(host) == asked(host, "/invocations") == asked(host, key="another") == 401
-    assert asked(host, "/health") == 200 and asked(host, key=KEY)["middleware"] == "sparkforge_launch.Guard"
+    assert asked(host, "/health") == 200
+    assert asked(host, key=KEY)["middleware"] == "sparkforge_launch.Guard"
     assert KEY not in played.output
     # The key is in no process's command line or environment, in no journal, and only in files of root and systemd.
     seen = "cat /proc/*/cmdline /proc/*/environ 2>/dev/null | tr '\\0' '\\n'; journalctl --no-pager"
@@ -283,7 +284,8 @@ def test_a_new_environment_is_switched_to_and_back_and_the_server_follows(host: 
     first, process = current(host), host.execute(f"systemctl show {UNIT} -p MainPID --value")
     serve(host, wheels[1]).succeeded()
     second = current(host)
-    assert second != first and asked(host)["prefix"] == f"{ENVIRONMENTS}/{second}"
+    assert second != first
+    assert asked(host)["prefix"] == f"{ENVIRONMENTS}/{second}"
     back = {"python_env_name": "serving", "serving_engine": "vllm", "verify_paths": [], "verify_sonames": []}
     assert "serving_model is empty" in host.run("rollback", **back).failed().text
     assert current(host) == second
@@ -300,7 +302,8 @@ def test_server_that_fails_to_start_is_left_off_with_the_reason_until_repaired(h
     host.execute("""echo '{"cause": "no such layer"}' > /srv/models/broken/config.json""")
     broken = {"serving_model": "/srv/models/broken", "serving_start_attempts": 2}
     play = serve(host, wheels[0], **broken).failed()
-    assert "on port 8000 after 2 starts" in play.text and "ValueError: no such layer" in play.text
+    assert "on port 8000 after 2 starts" in play.text
+    assert "ValueError: no such layer" in play.text
     assert "playbooks/rollback.yml -e python_env_name=serving" in play.text
     # It does not run now, and will not start at the next boot.
     assert shown(host, "ActiveState", "UnitFileState") == {"ActiveState": "failed", "UnitFileState": "disabled"}
@@ -366,7 +369,8 @@ def test_model_is_downloaded_by_name_and_served(host: Host, hub: Hub, wheels: tu
     )
     hub.requests.clear()
     assert serve(host, wheels[0], **variables).succeeded().changed == 0
-    assert host.run("model", **variables).succeeded().changed == 0 and hub.requests == []
+    assert host.run("model", **variables).succeeded().changed == 0
+    assert hub.requests == []
     assert "Org/Tiny is served by" in host.run("model", serving_model_state="absent", **variables).failed().text
     serve(host, wheels[0]).succeeded()
     assert host.run("model", "--check", serving_model_state="absent", **variables).succeeded().changed == 1
@@ -390,7 +394,8 @@ def test_absent_removes_everything_except_the_weights(host: Host) -> None:
         == ""
     )
     assert host.execute(f"systemctl show {UNIT} -p LoadState --value") == "not-found"
-    assert host.execute(f"ls {MODEL}") == "config.json" and current(host)
+    assert host.execute(f"ls {MODEL}") == "config.json"
+    assert current(host)
     host.run("uninstall").succeeded()
     assert host.execute("ls /opt/sparkforge/envs /opt/sparkforge/models 2>/dev/null", check=False) == ""
     assert host.execute("getent passwd sparkforge-models", check=False) == ""

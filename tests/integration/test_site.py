@@ -17,7 +17,8 @@ def test_check_on_a_fresh_host_does_not_fail(site_run: SiteRun) -> None:
 
 
 def test_check_on_a_fresh_host_announces_changes_and_makes_none(site_run: SiteRun) -> None:
-    assert site_run.checked.changed > 0 and site_run.after_check == site_run.before
+    assert site_run.checked.changed > 0
+    assert site_run.after_check == site_run.before
 
 
 def test_check_with_diff_names_what_would_be_installed(site_run: SiteRun) -> None:
@@ -67,7 +68,8 @@ def test_sudo_asks_the_user_of_the_play_for_a_password(site_run: SiteRun) -> Non
 def test_wrong_sudo_password_is_reported_in_one_message(site_run: SiteRun) -> None:
     before = site_run.host.contents()
     play = site_run.host.run("site", ansible_become_password="wrong").failed()
-    assert play.output.count("fatal: ") == 1 and "refuses the password" in play.text and "-K" in play.text
+    assert play.output.count("fatal: ") == 1
+    assert "refuses the password" in play.text and "-K" in play.text
     assert site_run.host.contents() == before
 
 
@@ -93,11 +95,13 @@ def uninstalled(site_run: SiteRun) -> Uninstalled:
 
 
 def test_check_announces_the_removal_and_removes_nothing(uninstalled: Uninstalled) -> None:
-    assert uninstalled.checked.succeeded().changed > 0 and uninstalled.after_check == uninstalled.provisioned
+    assert uninstalled.checked.succeeded().changed > 0
+    assert uninstalled.after_check == uninstalled.provisioned
 
 
 def test_uninstalling_succeeds_and_a_second_time_changes_nothing(uninstalled: Uninstalled) -> None:
-    assert uninstalled.first.succeeded().changed > 0 and uninstalled.second.succeeded().changed == 0
+    assert uninstalled.first.succeeded().changed > 0
+    assert uninstalled.second.succeeded().changed == 0
 
 
 def test_only_the_collections_packages_are_removed(uninstalled: Uninstalled, site_run: SiteRun) -> None:

@@ -63,7 +63,8 @@ def test_factory_host_lacks_everything_and_is_not_changed(host: Host) -> None:
     play, checked = host.run("status").succeeded(), row_of(host, "--check")
     assert play.changed == 0 and host.contents() == before
     cells = rf"^{host.name} +- +- +never +- +network_access \d, cuda_libraries \d+, cusparselt 1"
-    assert re.search(cells, play.output, re.M) and "python_env: install environment" in play.text
+    assert re.search(cells, play.output, re.M)
+    assert "python_env: install environment" in play.text
     assert checked["standing"] == "changes", "check mode says the same"
     assert f"install {REMOVED}" in checked["changes"]["build_toolchain"]
     assert set(checked["changes"]) >= {"cuda_libraries", "cusparselt", "math_libraries", "python_env"}
@@ -78,7 +79,8 @@ def test_a_provisioned_host_is_as_its_stack_wants_it(provisioned: Host, compared
     assert row["stack"] == row["wanted"]["stack"] == "lab-native"
     assert row["proof"]["verdict"] == "unproven" and row["proof"]["environment_id"] == current
     cells = rf"^{provisioned.name} +lab-native +{current} +unproven, \S.* +- +nothing$"
-    assert re.search(cells, compared.output, re.M) and "1 host: 1 as its stack" in compared.output
+    assert re.search(cells, compared.output, re.M)
+    assert "1 host: 1 as its stack" in compared.output
     assert provisioned.contents() == before
 
 
@@ -118,6 +120,7 @@ def test_a_host_that_cannot_be_reached_is_a_row_with_the_reason(provisioned: Hos
     rows = {row["host"]: row for row in state["hosts"]}
     assert rows["ghost"]["standing"] == "unreachable" and "Connection refused" in rows["ghost"]["problem"]
     assert rows[provisioned.name]["standing"] == "as wanted"
-    assert state["summary"]["unreachable"] == 1 and json.loads(file.read_text()) == state
+    assert state["summary"]["unreachable"] == 1
+    assert json.loads(file.read_text()) == state
     alone = provisioned.run("status", "-i", str(ghost), "-l", "ghost").succeeded()
     assert re.search(r"^ghost  unreachable: .*Connection refused", alone.output, re.M)

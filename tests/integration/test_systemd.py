@@ -94,7 +94,8 @@ def test_a_build_is_a_transient_unit_with_a_memory_limit_and_resumes_after_syste
         # A directory that any account can write to does not belong to a build.
         assert "Read-only file system" in booted.execute("cat /tmp/refused")
         assert booted.execute("ls /srv/open") == ""
-        assert properties["ActiveState"] == "active" and properties["User"] == "sparkforge"
+        assert properties["ActiveState"] == "active"
+        assert properties["User"] == "sparkforge"
         assert properties["OOMPolicy"] == "continue"
         # All of the host's memory except the reserve.
         assert int(properties["MemoryMax"]) == (MEMORY_MIB - 1) << 20
@@ -156,6 +157,7 @@ def test_absent_stops_a_running_build(booted: Host) -> None:
     wait_for(booted, "build")
     removed = booted.task("sparkforge.dgx_spark.source_build", name="hungry", state="absent")
     booted.execute("rm /tmp/gate")
-    assert removed["changed"] and booted.execute("pgrep -u sparkforge", check=False) == ""
+    assert removed["changed"]
+    assert booted.execute("pgrep -u sparkforge", check=False) == ""
     assert booted.execute(RUNNING) == ""
     assert booted.execute("ls -A /opt/sparkforge 2>/dev/null", check=False) == ""

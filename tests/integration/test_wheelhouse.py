@@ -118,7 +118,8 @@ def served(published: Builder) -> Builder:
     """The wheelhouse served over plain HTTP, without a password."""
     before = published.host.contents()
     assert published.serve("--check", "--diff").succeeded().changed > 0
-    assert published.host.contents() == before and published.serve().succeeded().changed > 0
+    assert published.host.contents() == before
+    assert published.serve().succeeded().changed > 0
     return published
 
 
@@ -173,7 +174,8 @@ def modules(play: Play) -> list[str]:
 
 def test_wheelhouse_is_served_and_a_second_run_changes_nothing_in_few_calls(served: Builder) -> None:
     second = served.serve("-vvv").succeeded()
-    assert second.changed == 0 and modules(second) == ["spark_info", "command"]
+    assert second.changed == 0
+    assert modules(second) == ["spark_info", "command"]
     assert served.serve("--check", "--diff").succeeded().changed == 0
     status, content = served.get(f"/{PLATFORM}/manifests/torch-2.9.1-{LOCK}.json")
     assert (status, json.loads(content)["host"]) == (200, served.host.name)
@@ -224,7 +226,8 @@ def test_pip_refuses_a_wheel_whose_hash_is_wrong(served: Builder, tmp_path: Path
         target, "--require-hashes", "-r", requirements(served, target), "--index-url", base,
         "--trusted-host", f"{served.address}:{PORT}",
     )  # fmt: skip
-    assert result.returncode != 0 and "DO NOT MATCH THE HASHES" in result.stderr
+    assert result.returncode != 0
+    assert "DO NOT MATCH THE HASHES" in result.stderr
     assert not (target / "torch.py").exists()
     refused = served.publish()
     assert Path(torch).name in refused["cause"] and "Nothing was published" in refused["cause"]
@@ -252,7 +255,8 @@ def test_uv_installs_from_it_with_hashes(served: Builder, tmp_path: Path) -> Non
     other = tmp_path / "other"
     base[base.index(target)] = other
     refused = run(*base, "-r", requirements(served, other, torch="0" * 64))
-    assert refused.returncode != 0 and "hash" in refused.stderr.lower()
+    assert refused.returncode != 0
+    assert "hash" in refused.stderr.lower()
 
 
 # --- bad input: one message, and the previous content is still served
@@ -263,7 +267,8 @@ def assert_refused(served: Builder, *phrases: str, **variables: object) -> None:
     refused = served.serve(**variables).failed()
     for word in phrases:
         assert word in refused.text
-    assert served.host.contents() == before and served.get(f"/{PLATFORM}/simple/")[0] == 200
+    assert served.host.contents() == before
+    assert served.get(f"/{PLATFORM}/simple/")[0] == 200
 
 
 def test_a_port_that_something_else_uses_is_named_with_its_process(served: Builder) -> None:
@@ -294,7 +299,8 @@ def test_site_that_nginx_does_not_read_is_removed(served: Builder) -> None:
     assert served.host.contents() == before
     served.host.execute(f"sed -i 's|# {include}|{include}|' /etc/nginx/nginx.conf")
     # nginx had re-read its configuration without the file, so the role reports a change.
-    assert served.serve().succeeded().changed > 0 and served.get(f"/{PLATFORM}/simple/")[0] == 200
+    assert served.serve().succeeded().changed > 0
+    assert served.get(f"/{PLATFORM}/simple/")[0] == 200
 
 
 def basic(password: str) -> str:

@@ -51,7 +51,8 @@ def test_the_wheel_has_all_of_the_collection_that_runs(clone: Path, unpacked: Pa
     run_time = {name for name in files if name.split("/")[0] in ("plugins", "tools", "roles", "playbooks", "meta")}
     run_time |= {"ansible.cfg", *(name for name in files if name.startswith("docs/") and name.endswith(".schema.json"))}
     inside = {str(path.relative_to(unpacked / INSIDE)) for path in (unpacked / INSIDE).rglob("*") if path.is_file()}
-    assert run_time and run_time - inside == set()
+    assert run_time
+    assert run_time - inside == set()
     assert inside - run_time == {"galaxy.yml", "guard/sparkforge-guard.pyz", "proof/sparkforge-proof.pyz"}
     assert not [path for path in unpacked.rglob("*") if "__pycache__" in path.parts]
 

@@ -136,7 +136,8 @@ def test_subjects_of_commits() -> None:
 def test_glossary_has_twelve_nouns_at_most_each_defined_once() -> None:
     table = (CHECKOUT / "docs/concepts.md").read_text().partition("## Glossary\n")[2].partition("\n## ")[0]
     _header, *nouns = re.findall(r"^\| (\w+) \| .+ \| .+ \|$", table, re.MULTILINE)
-    assert 0 < len(nouns) <= 12 and sorted(nouns) == sorted(set(nouns))
+    assert 0 < len(nouns) <= 12
+    assert sorted(nouns) == sorted(set(nouns))
 
 
 @pytest.mark.parametrize(("line", "is_fault"), [

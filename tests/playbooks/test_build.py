@@ -62,7 +62,9 @@ def test_the_first_host_builds_and_the_others_are_left_alone(fleet: Fleet) -> No
     assert "first builds for " in output
     # After the election only the builder acts, until all hosts learn the result.
     after = output[output.index("TASK [Report the builder") :].partition("PLAY [")[0]
-    assert "[first]" in after and "[second]" not in after and "[third]" not in after
+    assert "[first]" in after
+    assert "[second]" not in after
+    assert "[third]" not in after
 
 
 @pytest.mark.parametrize("arguments", [(), ("--check",)], ids=" ".join)
@@ -94,4 +96,5 @@ def test_wheelhouse_with_invalid_answers_stops_all_hosts_before_any_change(fleet
     finally:
         server.shutdown()
         server.server_close()
-    assert "an HTML page" in output and "PLAY [Units]" not in output
+    assert "an HTML page" in output
+    assert "PLAY [Units]" not in output

@@ -47,7 +47,8 @@ def test_sparks_that_answer_are_found_and_others_are_not(tmp_path: Path) -> None
     assert machines["gb10"]["hosts"] == [f"{MINE}-ab12", f"{MINE}-cd34"]
     first = machines["_meta"]["hostvars"][f"{MINE}-ab12"]
     assert (first["ansible_host"], first["ansible_port"]) == ("127.0.0.1", 2222)
-    assert first["discovered_name"] == f"{MINE}-ab12.local" and first["discovered_addresses"] == ["127.0.0.1"]
+    assert first["discovered_name"] == f"{MINE}-ab12.local"
+    assert first["discovered_addresses"] == ["127.0.0.1"]
 
 
 def test_answers_are_cached_until_flushed_and_an_empty_search_is_not(tmp_path: Path) -> None:
@@ -61,14 +62,17 @@ def test_answers_are_cached_until_flushed_and_an_empty_search_is_not(tmp_path: P
     assert machines["sparks"]["hosts"] == [f"{MINE}-ef56"]
     assert "ansible_port" not in machines["_meta"]["hostvars"][f"{MINE}-ef56"]
     machines, output = listed(path, "--flush-cache")
-    assert not machines.get("sparks", {}).get("hosts") and "answered within 3.5 s" in output
+    assert not machines.get("sparks", {}).get("hosts")
+    assert "answered within 3.5 s" in output
     assert not [entry for entry in cache.iterdir() if MINE in entry.read_text()]
 
 
 def test_a_network_that_cannot_be_asked_is_an_error(tmp_path: Path) -> None:
     # No interface of this machine has this address (RFC 5737).
-    _found, output = listed(mdns.settings(tmp_path, interfaces=["192.0.2.200"]), code=1)
-    assert "search for Sparks" in output and "in an inventory" in output
+    path = mdns.settings(tmp_path, interfaces=["192.0.2.200"])
+    _found, output = listed(path, code=1)
+    assert "search for Sparks" in output
+    assert "in an inventory" in output
 
 
 def test_silent_sparks_can_be_listed_in_a_second_inventory(tmp_path: Path) -> None:
@@ -81,8 +85,10 @@ def test_silent_sparks_can_be_listed_in_a_second_inventory(tmp_path: Path) -> No
 
 
 def test_an_option_that_discover_does_not_know_is_refused(tmp_path: Path) -> None:
-    _found, output = listed(mdns.settings(tmp_path, wait=0, hosts={"attic": {}}, browse=False), code=1)
-    assert "hosts, which discover" in output and "in another inventory" in output
+    path = mdns.settings(tmp_path, wait=0, hosts={"attic": {}}, browse=False)
+    _found, output = listed(path, code=1)
+    assert "hosts, which discover" in output
+    assert "in another inventory" in output
 
 
 def test_the_address_of_the_first_of_two_machines_is_kept_when_the_second_answers_later() -> None:
@@ -133,5 +139,6 @@ def test_flood_of_names_is_limited_in_number_and_time_and_reported(monkeypatch: 
             stop.set()
             flooding.join()
     assert len(machines) <= 50
-    assert "More than 50 services" in left_out[0] and "resolve within 3 s" in left_out[1]
+    assert "More than 50 services" in left_out[0]
+    assert "resolve within 3 s" in left_out[1]
     assert seconds < 2 * 3 + discovery.RESOLVE + 5

@@ -117,14 +117,16 @@ def test_ctrl_c_at_a_question_writes_nothing(at: int, spark: Person) -> None:
     started.expect(r":\s*$")
     started.sendintr()
     assert spark.ends(started) == INTERRUPTED
-    assert "interrupted; nothing was written" in spark.said and spark.wrote_nothing()
+    assert "interrupted; nothing was written" in spark.said
+    assert spark.wrote_nothing()
 
 
 def test_a_dry_run_on_40_columns_shows_all_and_writes_nothing(spark: Person) -> None:
     started = spark.starts("--dry-run", columns=40)
     answer(started, [("1 of 5", "7"), ("1 of 5", SPARK), *QUESTIONS[1:4]])
     assert spark.ends(started) == Exit.DONE
-    assert "or without ssh: 7." in " ".join(spark.said.split()) and "…" not in spark.said
+    assert "or without ssh: 7." in " ".join(spark.said.split())
+    assert "…" not in spark.said
     # Sentences are wrapped between words; text that may be copied, a fingerprint or a path, is wrapped by the terminal.
     copied = (str(spark.inventory), "SHA256:")
     for line in spark.said.replace("\r", "\n").partition("would be:")[0].split("\n"):
@@ -138,7 +140,8 @@ def test_a_dry_run_on_40_columns_shows_all_and_writes_nothing(spark: Person) -> 
     assert sparks["vars"]["ansible_user"] == "ada"
     line = next(line for line in spark.said.splitlines() if line.startswith("+ "))
     assert line.strip().endswith(f"sparkforge.dgx_spark.site -l {SPARK} --ask-pass --ask-become-pass")
-    assert "Nothing was run" in " ".join(spark.said.split()) and spark.wrote_nothing()
+    assert "Nothing was run" in " ".join(spark.said.split())
+    assert spark.wrote_nothing()
 
 
 @pytest.mark.parametrize(
@@ -169,10 +172,12 @@ def test_without_a_terminal_options_replace_the_questions(spark: Person) -> None
     env["HOME"] = str(spark.home)
     options = ["--user", "ada", "--accept-nvidia-license", "--method", "source"]
     refused = subprocess.run(arguments, env=env, check=False, capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    assert refused.returncode == Exit.USAGE and "need a terminal" in refused.stderr
+    assert refused.returncode == Exit.USAGE
+    assert "need a terminal" in refused.stderr
     result = subprocess.run([*arguments, *options], env=env, check=False, capture_output=True, text=True)
     assert result.returncode == Exit.DONE, result.stderr
-    assert "stack_method: build" in result.stdout and spark.wrote_nothing()
+    assert "stack_method: build" in result.stdout
+    assert spark.wrote_nothing()
 
 
 def test_a_refused_login_is_reported_in_the_words_of_ssh(tmp_path: Path) -> None:
@@ -186,7 +191,8 @@ def test_a_refused_login_is_reported_in_the_words_of_ssh(tmp_path: Path) -> None
     hosts.write_text(f"all: {{hosts: {{spark-ab12: {variables}}}}}\n")
     console = Console(file=io.StringIO(), width=200, markup=False, highlight=False)
     outcome = play.run(play.Play("connect", hosts), "", console)
-    assert refusal in outcome.unable["spark-ab12"] and outcome.rejected == {"spark-ab12"}
+    assert refusal in outcome.unable["spark-ab12"]
+    assert outcome.rejected == {"spark-ab12"}
 
 
 def test_the_password_is_in_no_file_and_no_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,7 +228,9 @@ def test_the_password_is_in_no_file_and_no_command_line(tmp_path: Path, monkeypa
     outcome = play.run(play.Play("connect", hosts), secret, console)
     assert outcome.code in (0, 2), console.file.getvalue()  # type: ignore[attr-defined]
     written = [path for path in kept.rglob("*") if path.is_file()]
-    assert written and not [path for path in written if secret in path.read_text(errors="replace")]
-    assert seen and not [line for line in seen if secret in line]
+    assert written
+    assert not [path for path in written if secret in path.read_text(errors="replace")]
+    assert seen
+    assert not [line for line in seen if secret in line]
     assert secret not in console.file.getvalue()  # type: ignore[attr-defined]
     assert "--ask-become-pass" in console.file.getvalue()  # type: ignore[attr-defined]

@@ -67,7 +67,8 @@ def test_a_run_fails_on_the_hosts_that_are_not_proven_and_shows_all(tmp_path: Pa
     run = site.run()
     assert run.code == 2 and "Traceback" not in run.output
     failed = {host for host in ("ok", "bad", "open", "gone", "old", "torn") if f"fatal: [{host}]" in run.output}
-    assert failed == {"bad", "open", "gone", "old", "torn"} and "ok: proven on the GPU" in run.text
+    assert failed == {"bad", "open", "gone", "old", "torn"}
+    assert "ok: proven on the GPU" in run.text
     for message in ("matmul.fp8_rowwise", "no report", "has format 1;", "is damaged: "):
         assert message in run.text
     assert {row["host"]: row["verdict"] for row in site.fleet["hosts"]} == {
@@ -109,7 +110,8 @@ def test_a_host_that_stopped_earlier_hides_no_other_and_its_report_is_called_old
     imported = {"ansible.builtin.import_playbook": str(COLLECTION / "playbooks/report.yml")}
     playbook.write_text(yaml.safe_dump([{"hosts": "all", "gather_facts": False, "tasks": [stop]}, imported]))
     run = site.run(playbook=playbook)
-    assert run.code == 2 and "fatal: [spark3]" in run.output and "spark2: proven on the GPU" in run.text
+    assert run.code == 2
+    assert "fatal: [spark3]" in run.output and "spark2: proven on the GPU" in run.text
     assert {row["host"]: "was unreachable" in row["stopped"] for row in site.fleet["hosts"]} == {
         "spark1": True,
         "spark2": False,
@@ -127,5 +129,7 @@ def test_unwritable_directory_is_reported_in_one_message(tmp_path: Path) -> None
 
 
 def test_report_url_is_printed(tmp_path: Path) -> None:
-    output = Site(tmp_path, spark01=PROVEN).run(verify_report_url="https://reports.example.com/sparks/")
-    assert output.code == 0 and "report | https://reports.example.com/sparks/index.html\n" in output.output
+    site = Site(tmp_path, spark01=PROVEN)
+    output = site.run(verify_report_url="https://reports.example.com/sparks/")
+    assert output.code == 0
+    assert "report | https://reports.example.com/sparks/index.html\n" in output.output

@@ -43,10 +43,12 @@ def test_a_play_sends_a_wheel_once_and_then_changes_nothing(open_path: Path) -> 
         assert result.returncode == 0, result.stdout + result.stderr
         return result.stdout
 
-    assert "changed=1" in run("--check", "--diff") and not (open_path / "root").exists()
+    assert "changed=1" in run("--check", "--diff")
+    assert not (open_path / "root").exists()
     assert "changed=1" in run()
     assert (open_path / "root" / "envs" / "torch" / "current" / "bin" / "python").exists()
-    assert "changed=0" in run() and not list((open_path / "remote").glob("ansible-tmp-*"))
+    assert "changed=0" in run()
+    assert not list((open_path / "remote").glob("ansible-tmp-*"))
 
 
 @pytest.mark.parametrize("pipelining", [True, False])

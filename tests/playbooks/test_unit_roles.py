@@ -142,7 +142,8 @@ def test_llvm_is_built_at_the_pin_with_what_triton_links(facts: dict[str, dict[s
         "version": "7d5de3033187c8a3bb4d2e322f5462cdaf49808f",
         "submodules": False,
     }
-    assert planned["kind"] == "cmake" and planned["subdirectory"] == "llvm"
+    assert planned["kind"] == "cmake"
+    assert planned["subdirectory"] == "llvm"
     assert {"-DLLVM_ENABLE_PROJECTS=mlir;llvm;lld", "-DLLVM_TARGETS_TO_BUILD=host;NVPTX;AMDGPU"} <= set(
         planned["cmake_args"]
     )
@@ -203,7 +204,8 @@ def test_flash_attention_is_always_built_from_source(facts: dict[str, dict[str, 
     assert unit["environment"]["FLASH_ATTENTION_FORCE_BUILD"] == "TRUE"
     assert unit["environment"]["FLASH_ATTN_CUDA_ARCHS"] == "90;120"
     assert unit["expect"]["architectures"] == ["9.0", "12.0"]
-    assert unit["source"]["archive"] == "/srv/flash.tar.gz" and unit["memory_per_job"] >= 5430
+    assert unit["source"]["archive"] == "/srv/flash.tar.gz"
+    assert unit["memory_per_job"] >= 5430
 
 
 def test_a_unit_of_ones_own_gets_what_every_extension_needs(facts: dict[str, dict[str, t.Any]]) -> None:
@@ -214,8 +216,10 @@ def test_a_unit_of_ones_own_gets_what_every_extension_needs(facts: dict[str, dic
 
 def test_without_cuda_there_is_no_nvcc_and_nothing_of_it_is_expected(facts: dict[str, dict[str, t.Any]]) -> None:
     unit = extension(facts["without_cuda"], "torchvision")
-    assert "nvcc" not in unit["toolchain"] and unit["environment"]["FORCE_CUDA"] == "0"
-    assert "TORCH_CUDA_ARCH_LIST" not in unit["environment"] and "architectures" not in unit["expect"]
+    assert "nvcc" not in unit["toolchain"]
+    assert unit["environment"]["FORCE_CUDA"] == "0"
+    assert "TORCH_CUDA_ARCH_LIST" not in unit["environment"]
+    assert "architectures" not in unit["expect"]
     assert "+cpu.sf" in unit["environment"]["BUILD_VERSION"]
 
 

@@ -85,7 +85,8 @@ def test_template_names_existing_things(name: str) -> None:
 def test_a_run_is_one_job_and_its_hosts_are_chosen_at_launch(name: str) -> None:
     template = TEMPLATES[name]
     # Slices are separate runs: each would have its own canary and builder.
-    assert template["job_slice_count"] == 1 and template["ask_limit_on_launch"]
+    assert template["job_slice_count"] == 1
+    assert template["ask_limit_on_launch"]
     changes = name in ("sparkforge-site", "sparkforge-rollback")
     assert template["allow_simultaneous"] is not changes
 

@@ -102,15 +102,18 @@ def test_preflight_runs_as_a_job_and_its_events_hold_the_recap(tmp_path: Path, m
     folder = private_data(tmp_path, sparkforge_accept_nvidia_license="true")
     job = run(folder, "playbooks/preflight.yml", monkeypatch)
     assert job.status == "successful", json.dumps(job.results("runner_on_failed"), indent=1)
-    assert job.code == 0 and job.events[-1]["event"] == "playbook_on_stats"
+    assert job.code == 0
+    assert job.events[-1]["event"] == "playbook_on_stats"
     recap = job.events[-1]["event_data"]
-    assert set(recap["processed"]) == {"here"} and recap["ok"]["here"] == job.stats["ok"]["here"] > 0
+    assert set(recap["processed"]) == {"here"}
+    assert recap["ok"]["here"] == job.stats["ok"]["here"] > 0
     assert recap["changed"] == recap["failures"] == recap["dark"] == {}
     observed = [result for result in job.results("runner_on_ok") if "spark_info" in result]
     assert observed
     # AWX keeps a job's output in its database.
     kept = "".join(path.read_text(errors="replace") for path in job.artifacts.rglob("*") if path.is_file())
-    assert "spark_info" in kept and SECRET not in kept
+    assert "spark_info" in kept
+    assert SECRET not in kept
 
 
 def test_failure_event_holds_cause_and_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,5 +121,7 @@ def test_failure_event_holds_cause_and_remedy(tmp_path: Path, monkeypatch: pytes
     job = run(private_data(tmp_path, sparkforge_accept_nvidia_license="false"), "playbooks/preflight.yml", monkeypatch)
     assert (job.status, job.code) == ("failed", 2)
     output = " ".join(str(result.get("msg")) for result in job.results("runner_on_failed"))
-    assert "sparkforge_accept_nvidia_license" in output and "Remedy:" in output
-    assert "Nothing was changed" in output and job.stats["failures"] == {"here": 1}
+    assert "sparkforge_accept_nvidia_license" in output
+    assert "Remedy:" in output
+    assert "Nothing was changed" in output
+    assert job.stats["failures"] == {"here": 1}

@@ -37,7 +37,8 @@ def _start_server(interpreter: str) -> str:
     environment = {**os.environ, "LC_ALL": "C.UTF-8", "PYTHONPATH": own_ansible}
     command = [interpreter, __file__, path]
     server = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    assert server.stdout is not None and server.stdout.readline() == b"ready\n"
+    assert server.stdout is not None
+    assert server.stdout.readline() == b"ready\n"
     return path
 
 

@@ -188,7 +188,8 @@ def test_every_page_names_the_default_stack_of_the_role() -> None:
         for question in template.get("survey_spec", {}).get("spec", ())
         if question["variable"] == "stack_name"
     ]
-    assert names and set(names) == {""}
+    assert names
+    assert set(names) == {""}
 
 
 def test_the_default_stack_is_the_newest_that_can_be_installed_and_built() -> None:

@@ -31,7 +31,8 @@ def test_removing_a_guard_leaves_the_other_draws_unchanged(monkeypatch: pytest.M
     removed = next(guard for guard in guards if guard.id in before)
     monkeypatch.setattr(drawn, "guards", lambda: {"core": [guard for guard in guards if guard != removed]})
     after = {guard.id for guard in drawn.draw(7, 5)}
-    assert len(before) == len(after) == 5 and before - after == {removed.id}
+    assert len(before) == len(after) == 5
+    assert before - after == {removed.id}
 
 
 def test_a_test_that_fails_without_a_mutant_is_excluded() -> None:

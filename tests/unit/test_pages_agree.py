@@ -150,7 +150,8 @@ def test_readme_answers_a_question_within_one_screen(question: str) -> None:
     answers = [part for part in parts if single_line(QUESTIONS[question]) in single_line(part)]
     if question == "where to ask" and not answers:
         answers = [part for part in parts if "Questions: <" in part]
-    assert len(answers) == 1 and len(screen_lines(answers[0])) <= SCREEN
+    assert len(answers) == 1
+    assert len(screen_lines(answers[0])) <= SCREEN
 
 
 def test_first_screen_of_readme_has_the_reason_the_limits_and_the_command() -> None:

@@ -54,7 +54,8 @@ def test_weights_are_counted_by_type_and_the_cache_by_layers_and_heads(tmp_path:
     model = models.read(str(write(tmp_path / "m")))
     assert model.weights == {"BF16": 2 * (6400 + 2 * 2048), "F8_E4M3": 8192}
     # Keys and values in 2 layers with 2 heads of size 16, 2 bytes each.
-    assert model.cache(10, 3, 2) == 10 * 3 * 2 * 2 * 2 * 16 * 2 and model.longest == 4096
+    assert model.cache(10, 3, 2) == 10 * 3 * 2 * 2 * 2 * 16 * 2
+    assert model.longest == 4096
 
 
 @pytest.mark.parametrize(
@@ -429,9 +430,11 @@ def test_estimate_matches_llama_cpp(size: str, length: int, flash: str):
 def test_run_command_reports_and_refuses(tmp_path: Path, capfd: pytest.CaptureFixture[str]):
     assert cli.main(["run", "--needs", "1M", "--dry-run", "--", "true"]) == 0
     output = capfd.readouterr().out
-    assert "it takes" in output and "would start: true" in output
+    assert "it takes" in output
+    assert "would start: true" in output
     assert cli.main(["run", "--needs", "900T", "--", "true"]) == 1
-    assert "free for it" in capfd.readouterr().err and cli.main(["run", "--", "blender"]) == 2
+    assert "free for it" in capfd.readouterr().err
+    assert cli.main(["run", "--", "blender"]) == 2
     assert "--needs 40G" in capfd.readouterr().err
     assert cli.main(["run", "--", "vllm", "serve", str(tmp_path / "none")]) == 2
     assert "is not on" in capfd.readouterr().err
@@ -444,4 +447,5 @@ def test_run_command_executes_with_a_limit_of_compile_jobs(monkeypatch: pytest.M
     monkeypatch.setattr("os.execvp", lambda name, command: became.append((name, command)) or sys.exit(0))
     with pytest.raises(SystemExit):
         cli.main(["run", "--needs", "1M", "--", "true", "--flag"])
-    assert became == [("true", ["true", "--flag"])] and int(environment["MAX_JOBS"]) >= 1
+    assert became == [("true", ["true", "--flag"])]
+    assert int(environment["MAX_JOBS"]) >= 1

@@ -50,7 +50,8 @@ def test_memory_includes_the_unaccounted_part(machine: Machine):
 
 def test_host_without_pressure_is_guarded_by_available_memory(tmp_path: Path):
     machine = Machine(tmp_path / "proc", pressure=False)
-    assert not machine.host.has_pressure and machine.host.memory().full == -1.0
+    assert not machine.host.has_pressure
+    assert machine.host.memory().full == -1.0
     guard = machine.guard()
     guard.step()
     grow(machine, guard, 900, "loader", 118)
@@ -62,7 +63,8 @@ def test_second_model_is_asked_to_exit_and_the_first_is_spared(machine: Machine)
     machine.start(900, "model", 2, 60)
     guard.step()
     grow(machine, guard, 901, "loader", 60)
-    assert machine.sent == [(901, TERM)] and [act.kind for act in machine.acts] == ["warn", "ask"]
+    assert machine.sent == [(901, TERM)]
+    assert [act.kind for act in machine.acts] == ["warn", "ask"]
     assert 0.05 < machine.acts[-1].memory.available / TOTAL < 0.06
 
 
@@ -75,7 +77,8 @@ def test_deaf_process_is_killed_at_the_last_level(machine: Machine):
     assert machine.sent == [(901, TERM)]
     machine.start(901, "loader", 0.1, 55)
     guard.step()
-    assert machine.sent == [(901, TERM), (901, KILL)] and 900 in machine.sizes
+    assert machine.sent == [(901, TERM), (901, KILL)]
+    assert 900 in machine.sizes
 
 
 def test_deaf_process_that_stops_growing_is_killed_later(machine: Machine, monkeypatch: pytest.MonkeyPatch):
@@ -89,7 +92,8 @@ def test_deaf_process_that_stops_growing_is_killed_later(machine: Machine, monke
     assert machine.sent == [(901, TERM)]
     monkeypatch.setattr(time, "monotonic", lambda: now + 11)
     guard.step()
-    assert machine.sent == [(901, TERM), (901, KILL)] and "it was asked" in machine.acts[-1].why
+    assert machine.sent == [(901, TERM), (901, KILL)]
+    assert "it was asked" in machine.acts[-1].why
 
 
 def test_dying_process_delays_the_next_choice(machine: Machine):
@@ -98,7 +102,8 @@ def test_dying_process_delays_the_next_choice(machine: Machine):
     for size in (20, 40, 54, 55, 56):
         machine.start(901, "loader", 0.1, size)
         guard.step()
-    assert {pid for pid, _number in machine.sent} == {901} and machine.sent.count((901, KILL)) == 1
+    assert {pid for pid, _number in machine.sent} == {901}
+    assert machine.sent.count((901, KILL)) == 1
 
 
 def test_second_shortage_spares_a_model_that_loaded_since(machine: Machine, monkeypatch: pytest.MonkeyPatch):
@@ -124,7 +129,8 @@ def test_page_cache_is_not_a_shortage(machine: Machine):
     machine.start(900, "model", 2, 60)
     machine.cache = 57 * GIB
     machine.write()
-    assert guard.step() > 0.05 and machine.acts == []
+    assert guard.step() > 0.05
+    assert machine.acts == []
 
 
 def test_shortage_is_judged_without_the_previous_one(machine: Machine, monkeypatch: pytest.MonkeyPatch):
@@ -146,7 +152,8 @@ def test_shortage_is_judged_without_the_previous_one(machine: Machine, monkeypat
         monkeypatch.setattr(time, "monotonic", lambda seconds=seconds: now + seconds)
         machine.start(902, "loader", 0.1, size, at=soon)
         guard.step()
-    assert machine.sent == [(901, KILL), (902, KILL)] and "had started it" not in machine.acts[-1].why
+    assert machine.sent == [(901, KILL), (902, KILL)]
+    assert "had started it" not in machine.acts[-1].why
 
 
 def test_last_killed_processes_have_time_to_exit(machine: Machine, monkeypatch: pytest.MonkeyPatch):
@@ -282,7 +289,8 @@ def test_orphans_of_an_asked_bomb_are_killed(machine: Machine):
     machine.start_many(range(6000, 6020), "bomb", 3.8, at=machine.host.since_boot(time.monotonic()), parent=5000)
     for _ in range(2):
         guard.step()
-    assert [pid for pid in machine.sizes if pid >= 1000] == [] and {800, 850} <= set(machine.sizes)
+    assert [pid for pid in machine.sizes if pid >= 1000] == []
+    assert {800, 850} <= set(machine.sizes)
 
 
 def test_growing_swarm_is_killed_with_its_missed_part(machine: Machine):
@@ -559,7 +567,8 @@ def test_warning_without_a_choice_names_the_holder(machine: Machine):
     guard._warned -= 10
     guard._snapshots.rested = 0.0
     guard.step()
-    assert machine.sent == [] and "no process may" in machine.acts[-1].why
+    assert machine.sent == []
+    assert "no process may" in machine.acts[-1].why
     assert machine.acts[-1].holders[0].name == "postgres"
 
 
@@ -569,7 +578,8 @@ def test_pause_shrinks_near_the_next_level(machine: Machine):
     for size in (10, 100, 106, 107):
         machine.start(900, "model", 0.1, size)
         pauses.append(guard.step())
-    assert pauses[0] == 1.0 and pauses == sorted(pauses, reverse=True)
+    assert pauses[0] == 1.0
+    assert pauses == sorted(pauses, reverse=True)
     # At 10 GB/s, memory does not fall below the level within the pause.
     left = TOTAL * 0.9 - 107.1 * GIB - 0.2 * GIB
     assert pauses[-1] * 10e9 <= max(left, 0.01 * 10e9)
@@ -610,7 +620,8 @@ def test_rules_of_a_site_come_first():
         (policy.Rules(last=("trainer", "model")), 10),
     ):
         chosen = policy.choose(policy.groups(processes, {}, rules, 5, TOTAL), TOTAL, 0)
-        assert chosen is not None and chosen.leader.pid == expected
+        assert chosen is not None
+        assert chosen.leader.pid == expected
 
 
 def test_process_group_is_killed_without_its_protected_members():
@@ -619,7 +630,8 @@ def test_process_group_is_killed_without_its_protected_members():
         for pid, name, gpu in ((10, "sshd", 0), (11, "api", 0), (12, "engine", 50))
     }
     chosen = policy.choose(policy.groups(processes, {}, policy.Rules(), 5, TOTAL), TOTAL, 0)
-    assert chosen is not None and {member.pid for member in chosen.members} == {11, 12}
+    assert chosen is not None
+    assert {member.pid for member in chosen.members} == {11, 12}
 
 
 def test_act_is_recorded_with_the_seconds_before_it(machine: Machine, tmp_path: Path, capsys):
@@ -637,7 +649,8 @@ def test_act_is_recorded_with_the_seconds_before_it(machine: Machine, tmp_path: 
     kept._observe()
     records = [json.loads(line) for line in (tmp_path / "acts.jsonl").read_text().splitlines()]
     assert [row["act"] for row in records] == ["warn", "ask"]
-    assert records[-1]["victim"][0]["gpu"] == 113 * GIB and records[-1]["figures"]
+    assert records[-1]["victim"][0]["gpu"] == 113 * GIB
+    assert records[-1]["figures"]
     assert "asked loa\ufffd[31mder (process 901 of session-1.scope)" in (tmp_path / "login").read_text()
     assert capsys.readouterr().out.startswith("<4>warning: ")
     metrics = (tmp_path / "metrics/sparkforge_guard.prom").read_text()
@@ -771,14 +784,16 @@ def test_cap_is_set_within_the_devices_limits_and_removed(tmp_path: Path):
 
 def test_unit_that_brought_the_machine_down_is_off_until_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     state, unit = str(tmp_path), "model.service"
-    assert brakes.may_start(state, unit, "one") == "" and brakes.may_start(state, unit, "one") == ""
+    assert brakes.may_start(state, unit, "one") == ""
+    assert brakes.may_start(state, unit, "one") == ""
     # The power fails, and the host boots again.
     assert "went down" in brakes.may_start(state, unit, "two")
     assert "went down" in brakes.may_start(state, unit, "three")
     assert "sparkforge-guard allow model.service" in (tmp_path / "braked").read_text()
     assert list(brakes.braked(state)) == [unit]
     brakes.allow(state, unit)
-    assert not (tmp_path / "braked").exists() and brakes.may_start(state, unit, "four") == ""
+    assert not (tmp_path / "braked").exists()
+    assert brakes.may_start(state, unit, "four") == ""
     # A normal shutdown resets the count, as do ten healthy minutes.
     brakes.mark_shutdown(state)
     assert brakes.may_start(state, unit, "five") == ""
@@ -792,7 +807,8 @@ def test_unit_that_brought_the_machine_down_is_off_until_allowed(tmp_path: Path,
     monkeypatch.setattr(time, "monotonic", lambda: now + 601)
     brakes.mark_healthy(state)
     assert not brakes.read(state)[unit]["unsafe"]
-    assert brakes.may_start(state, unit, "six") == "" and brakes.may_start(state, unit, "seven") != ""
+    assert brakes.may_start(state, unit, "six") == ""
+    assert brakes.may_start(state, unit, "seven") != ""
     # A damaged file is treated as empty.
     (tmp_path / brakes.FILE).write_text('{"model.ser')
     assert brakes.may_start(state, unit, "eight") == ""
@@ -812,13 +828,16 @@ def test_settings_are_the_options_of_the_module():
 
 def test_installed_files_of_the_guard(tmp_path: Path):
     result = install.Installation({**OPTIONS, "root": str(tmp_path)}, b"", check_mode=True, units=str(tmp_path)).run()
-    assert result["changed"] and not list(tmp_path.iterdir())
+    assert result["changed"]
+    assert not list(tmp_path.iterdir())
     texts = {row["after_header"]: row["after"] for row in result["diff"]}
     assert "LimitRTTIME=5s:20s" in texts[f"{tmp_path}/sparkforge-guard.service"]
     # The `serving` role itself limits the starts of its unit.
     own = texts[f"{tmp_path}/sparkforge-serving.service.d/50-sparkforge-guard.conf"]
     other = texts[f"{tmp_path}/ollama.service.d/50-sparkforge-guard.conf"]
-    assert "ExecCondition=" in own and "StartLimitBurst" not in own and "StartLimitBurst=4" in other
+    assert "ExecCondition=" in own
+    assert "StartLimitBurst" not in own
+    assert "StartLimitBurst=4" in other
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,8 @@ def test_display_of_a_user_is_protected_by_its_file_while_it_holds_little():
     def shell(pid: int, own: float, exe: str = "gnome-shell", uid: int = ATTACKER) -> host.Process:
         return process(pid, "gnome-shell", own, uid=uid, exe=exe)
 
-    assert protected(shell(10, 5)) == {10} and protected(shell(10, 5, exe="")) == set()
+    assert protected(shell(10, 5)) == {10}
+    assert protected(shell(10, 5, exe="")) == set()
     assert protected(shell(10, 7)) == set()
     # Twenty processes cannot be a display, and do not affect another user's.
     many = [shell(pid, 5) for pid in range(20, 40)]

@@ -32,7 +32,8 @@ def test_damaged_library_fails(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:200])
     with pytest.raises(Failed) as failed:
         architectures.read([str(path)])
-    assert "libtorch_cuda.so is a damaged ELF file" in failed.value.cause and failed.value.remedy
+    assert "libtorch_cuda.so is a damaged ELF file" in failed.value.cause
+    assert failed.value.remedy
 
 
 @pytest.mark.parametrize(
@@ -104,7 +105,8 @@ def test_guard_is_known_from_unit_receipt() -> None:
     [{"applied": GUARDED["applied"][:1]}, {"installed": False}, {"intact": False}, {"applied": None}],  # type: ignore[index]
 )
 def test_guard_is_not_known_from_other_receipts(change: dict[str, t.Any]) -> None:
-    assert not architectures.is_guarded({**GUARDED, **change}) and not architectures.is_guarded(None)
+    assert not architectures.is_guarded({**GUARDED, **change})
+    assert not architectures.is_guarded(None)
 
 
 @pytest.mark.parametrize(

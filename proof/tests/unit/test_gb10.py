@@ -100,7 +100,8 @@ def test_check_without_answer_does_not_block_gb10(name: str) -> None:
     rows = [*results.items()]
     rows += [(reason, endings.failure(definition, RuntimeError(text))) for text, reason in MESSAGES.items()]
     for reason, row in rows:
-        assert row.reason == reason and ends(proven(row)) == ("proven", 0, True, True)
+        assert row.reason == reason
+        assert ends(proven(row)) == ("proven", 0, True, True)
 
 
 DEVICE = " on this kind" + " of device"

@@ -207,4 +207,5 @@ def test_axes_are_values_of_computed_pairs(monkeypatch: pytest.MonkeyPatch) -> N
     ],
 )  # fmt: skip
 def test_coverage_with_wrong_form_is_refused(change: dict[str, Any]) -> None:
-    assert all(map(coverage.is_sound, (ROW, {}))) and not coverage.is_sound({**ROW, **change})
+    assert all(map(coverage.is_sound, (ROW, {})))
+    assert not coverage.is_sound({**ROW, **change})

@@ -77,12 +77,14 @@ def test_every_row_is_of_host_family_and_failures_have_remedies() -> None:
         for row in rows.values():
             assert (row.family, row.numeric) == ("host", False)
             assert all(isinstance(text, str) for text in (row.measured, row.bound, row.cause, row.remedy))
-            assert (row.status == "fail") == bool(row.remedy) and (row.status == "pass") == (row.cause == "")
+            assert (row.status == "fail") == bool(row.remedy)
+            assert (row.status == "pass") == (row.cause == "")
 
 
 def test_missing_library_names_its_user_and_its_role() -> None:
     row = judge(closure=closure(missing=[CUDSS]))["closure libcudss.so.0"]
-    assert row.status == "fail" and "/e/libtorch_cuda.so needs and 1 more" in row.cause
+    assert row.status == "fail"
+    assert "/e/libtorch_cuda.so needs and 1 more" in row.cause
     assert row.remedy == (
         "Run the role math_libraries, which installs the package libcudss0-cuda-13"
         " or the archive cudss/redist/libcudss/linux-sbsa."
@@ -120,7 +122,8 @@ def test_fresh_host_fails_except_in_check_mode() -> None:
     rows = judge(closure=FRESH, check_mode=True)
     assert failed(rows) == []
     for name in names:
-        assert rows[name].status == "skip" and rows[name].cause.startswith("not provisioned yet")
+        assert rows[name].status == "skip"
+        assert rows[name].cause.startswith("not provisioned yet")
 
 
 @pytest.mark.parametrize(
@@ -143,7 +146,8 @@ def test_missing_gpu_fails_only_if_required() -> None:
     provided = closure(driver_provided=["libcuda.so.1"])
     rows = judge(gpu=NO_GPU, driver={"version": None}, closure=provided, gpu_required=False)
     for name in ("gpu", "compute_capability", "driver", "closure libcuda.so.1"):
-        assert rows[name].status == "skip" and "sparkforge_gpu_required is false" in rows[name].cause
+        assert rows[name].status == "skip"
+        assert "sparkforge_gpu_required is false" in rows[name].cause
     assert {"gpu", "driver"} <= set(failed(judge(gpu=NO_GPU, driver={"version": None})))
 
 
@@ -275,7 +279,8 @@ def test_unit_is_found_by_sha256_of_wheel(tmp_path: Path) -> None:
     write_unit(tmp_path, "1" * 16, **later)
     write_unit(tmp_path, "2" * 16, name="torchvision", output={"name": "torchvision"})
     units = host.units(str(tmp_path), INSTALLED)
-    assert list(units) == ["pytorch"] and units["pytorch"]["fingerprint"] == "0" * 16
+    assert list(units) == ["pytorch"]
+    assert units["pytorch"]["fingerprint"] == "0" * 16
     assert (units["pytorch"]["installed"], units["pytorch"]["intact"]) == (True, True)
     assert units["pytorch"]["artefact"] == f"{tmp_path}/wheelhouse/ubuntu24.04-aarch64/pytorch/{'0' * 16}"
 
@@ -298,7 +303,8 @@ def test_changed_receipt_is_not_intact(tmp_path: Path) -> None:
 def test_host_without_readable_receipts_has_no_units(tmp_path: Path) -> None:
     assert host.units(str(tmp_path), INSTALLED) == {}
     write_unit(tmp_path, "0" * 16).write_text("{")
-    assert host.units(str(tmp_path), INSTALLED) == {} and host.units(str(tmp_path), None) == {}
+    assert host.units(str(tmp_path), INSTALLED) == {}
+    assert host.units(str(tmp_path), None) == {}
 
 
 def test_command_status_output_and_limit() -> None:
@@ -306,7 +312,8 @@ def test_command_status_output_and_limit() -> None:
     assert reader.run_command(["/nonexistent/nvidia-smi"])[0] == 127
     began = time.monotonic()
     status, _stdout, stderr = reader.run_command(["sh", "-c", "trap '' TERM; sleep 60"], limit=0.3)
-    assert (status, "within 0.3 seconds" in stderr) == (124, True) and time.monotonic() - began < 10
+    assert (status, "within 0.3 seconds" in stderr) == (124, True)
+    assert time.monotonic() - began < 10
 
 
 @pytest.mark.parametrize(

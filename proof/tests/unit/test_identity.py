@@ -71,8 +71,10 @@ def write_module(directory: Path, name: str, text: str = "", **files: bytes) -> 
 def test_bare_directory_is_not_a_module(modules: Path) -> None:
     write_module(modules, "sound_module")
     (modules / "bare_directory").mkdir()
-    assert identity.is_installed("sound_module") and identity.import_error("sound_module") is None
-    assert not identity.is_installed("bare_directory") and not identity.is_installed("absent_module")
+    assert identity.is_installed("sound_module")
+    assert identity.import_error("sound_module") is None
+    assert not identity.is_installed("bare_directory")
+    assert not identity.is_installed("absent_module")
 
 
 def test_swallowed_loader_error_is_reported(modules: Path) -> None:
@@ -113,7 +115,8 @@ def _redist() -> str:
 )
 def test_failed_import_has_cause_and_remedy(error: str, cause: str, remedy: str) -> None:
     explained = identity.explain("torch", error)
-    assert cause in explained[0] and remedy in explained[1]
+    assert cause in explained[0]
+    assert remedy in explained[1]
 
 
 def test_remedy_does_not_remove_system_interpreter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -268,8 +271,10 @@ def test_edited_pin_changes_fingerprint(reference: dict[str, t.Any]) -> None:
     reference["receipt"]["requirements"] = [f"torch==2.9.1+cu130.sf0a1b2c3d --hash=sha256:{'b' * 64}"]
     reference["units"]["pytorch"]["installed"] = False
     cause = judge(reference)
-    assert "has the fingerprint" in cause and "was changed after" in cause
-    assert "but the unit pytorch built torch-2.9.1" in cause and "with the sha256 bbbbbbbbbbbb" in cause
+    assert "has the fingerprint" in cause
+    assert "was changed after" in cause
+    assert "but the unit pytorch built torch-2.9.1" in cause
+    assert "with the sha256 bbbbbbbbbbbb" in cause
 
 
 def test_sent_wheel_has_fingerprint_of_fetched_wheel(reference: dict[str, t.Any]) -> None:
@@ -307,14 +312,16 @@ def test_other_wheel_of_same_version_installed(reference: dict[str, t.Any], tmp_
     other = write_wheel(tmp_path, "torch", "2.9.1+cu130.sf0a1b2c3d", {"torch/__init__.py": b"", "torch/lib/x.so": b"y"})
     wheels.install(site, other)
     cause = judge(reference)
-    assert cause.startswith("Torch was not") and "torch/lib/x.so differ" in cause
+    assert cause.startswith("Torch was not")
+    assert "torch/lib/x.so differ" in cause
     assert provenance.files(Context(device="cpu", reference=reference)).measured
 
 
 def test_official_wheel_is_not_compared_with_built_wheel(reference: dict[str, t.Any]) -> None:
     output = {**reference["units"]["pytorch"]["outputs"][0], "sha256": "c" * 64}
     reference["units"]["pytorch"].update(installed=False, outputs=[output])
-    assert "but the unit pytorch built" in judge(reference) and judge({**reference, "method": "wheel"}) == ""
+    assert "but the unit pytorch built" in judge(reference)
+    assert judge({**reference, "method": "wheel"}) == ""
 
 
 def test_wheel_in_store_is_compared(reference: dict[str, t.Any]) -> None:
@@ -398,4 +405,5 @@ def test_library_that_does_not_open(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_missing_driver_library_is_the_driver() -> None:
     opening = origins.Opening("libcaffe2_nvrtc.so", origins.Library("/t/libtorch_cuda.so", None, None))
     problem = runtime.Unopened(opening, "libcuda.so.1: no file", "libcuda.so.1")
-    assert problem.is_driver and "NVIDIA describes" in problem.remedy(None)
+    assert problem.is_driver
+    assert "NVIDIA describes" in problem.remedy(None)

@@ -167,7 +167,8 @@ def test_missing_soname() -> None:
     on_host = "libc.so.6 libmvec.so.1 libstdc++.so.6 libcuda.so.1 libpython3.12.so.1.0 libcudart.so.13 libexpat.so.1"
     assert verdict_for(on_host) == ("yes", set())
     assert verdict_for("libcudart.so.12") == ("no", {("no", "soname")})
-    assert verdict_for("libssl.so.1.1")[0] == "no" and verdict_for("libnobody.so.1")[0] == "no"
+    assert verdict_for("libssl.so.1.1")[0] == "no"
+    assert verdict_for("libnobody.so.1")[0] == "no"
     # No other package and no host has a library with auditwheel's hash.
     assert verdict_for("libcrypt-06cd74a6.so.2") == ("no", {("no", "soname")})
     assert verdict_for("libc10.so libtorch.so") == ("perhaps", {("perhaps", "soname")})
@@ -376,7 +377,8 @@ def test_table_shows_requested_and_faulty_packages() -> None:
     )
     table = judge.table(result)
     assert [line.split("|")[1].strip() for line in table.splitlines()[2:4]] == ["thing", "dep"]
-    assert "3 files of CUDA C++" in table and table.splitlines()[-1].startswith("perhaps: ")
+    assert "3 files of CUDA C++" in table
+    assert table.splitlines()[-1].startswith("perhaps: ")
     assert "1 more" in table
 
 
@@ -450,7 +452,8 @@ def test_endless_texts_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     path = tmp_path / "x.so"
     path.write_bytes(b"only " * 100_000 + b"".join(b"\0only sm%d" % (50 + number) for number in range(90)))
     guards = texts.read(str(path), deadline.Deadline(900, "It")).guards
-    assert len(guards) == 50 and max(map(len, guards)) <= 2 * 240
+    assert len(guards) == 50
+    assert max(map(len, guards)) <= 2 * 240
     # Texts that are split across two blocks are found.
     path.write_bytes(bytes((1 << 20) - 5) + b"only sm120\0" + bytes(1 << 20) + b"release 12.8, V\0")
     assert texts.read(str(path), deadline.Deadline(900, "It")) == (["only sm120"], "")
@@ -558,8 +561,10 @@ def test_image_is_judged_by_its_own_loader_and_packages(tmp_path: Path) -> None:
     result = run_module("inspect_info", target=str(root))
     assert result["verdict"] == "perhaps", result
     (finding,) = result["findings"]
-    assert finding["kind"] == "soname" and "libgone.so.1, needed by _C.so" in finding["what"]
-    assert "libtorch" not in finding["what"] and "libc.so" not in finding["what"]
+    assert finding["kind"] == "soname"
+    assert "libgone.so.1, needed by _C.so" in finding["what"]
+    assert "libtorch" not in finding["what"]
+    assert "libc.so" not in finding["what"]
 
 
 def test_foreign_environment_is_judged_without_host_loader(tmp_path: Path) -> None:
@@ -590,7 +595,8 @@ def test_huge_metadata_is_refused(tmp_path: Path) -> None:
 def test_library_with_huge_names_is_damaged(tmp_path: Path) -> None:
     linked = elf_writer.elf_bytes(soname="n" * (2 << 20), needed=["n" * (1 << 20)])
     thing = contents.of_wheel(str(wheel_with(tmp_path, "thing/x.so", linked)), str(tmp_path))
-    assert thing["libraries"] == [] and "more than 4096 bytes" in thing["damaged"][0]
+    assert thing["libraries"] == []
+    assert "more than 4096 bytes" in thing["damaged"][0]
 
 
 def test_library_too_large_for_disk_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -774,5 +780,6 @@ def test_target_without_packages_is_refused(tmp_path: Path, kind: str, cause: st
     elif kind != "nothing":
         path.mkdir()
     result = run_module("inspect_info", target=str(path))
-    assert result["failed"] and str(path) in result["cause"] and cause in result["cause"]
+    assert result["failed"]
+    assert str(path) in result["cause"] and cause in result["cause"]
     assert result["remedy"]

@@ -124,7 +124,8 @@ def test_scale_offset_in_tiles_of_128_rows_by_4_blocks(row: int, block: int, off
 
 def test_scale_offsets_are_distinct():
     offsets = {scale_offset(row, block, 10) for row in range(256) for block in range(10)}
-    assert len(offsets) == 2560 and max(offsets) < 256 * 12
+    assert len(offsets) == 2560
+    assert max(offsets) < 256 * 12
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,8 @@ def test_unpackaged_system_library_is_a_stray(tree: Path) -> None:
 def test_library_outside_stack_is_a_stray(tree: Path, path: str) -> None:
     write_elf(tree / path, soname=os.path.basename(path))
     (stray,) = strays(tree, path)
-    assert "no such path" in stray.cause and stray.remedy
+    assert "no such path" in stray.cause
+    assert stray.remedy
 
 
 def test_stray_names_runpath_that_loads_it(tree: Path) -> None:
@@ -86,7 +87,8 @@ def test_preloaded_library_is_a_stray_only_if_in_stack(tree: Path, monkeypatch: 
     monkeypatch.setenv("LD_PRELOAD", f"{tree}/agent/libwatch.so {tree}/stale/libcudss.so.0")
     assert strays(tree, "agent/libwatch.so") == []
     (stray,) = strays(tree, "stale/libcudss.so.0")
-    assert "LD_PRELOAD" in stray.cause and "LD_PRELOAD" in stray.remedy
+    assert "LD_PRELOAD" in stray.cause
+    assert "LD_PRELOAD" in stray.remedy
 
 
 def test_library_loaded_twice(tree: Path) -> None:
@@ -232,7 +234,8 @@ def test_cudnn_libraries_from_two_directories() -> None:
     name = "libcudnn_engines_tensor_ir.so.9"
     hosts = origins.Library(f"/usr/lib/aarch64-linux-gnu/{name}.23.2", name, None)
     other = origins.Library("/usr/lib/aarch64-linux-gnu/libcublas.so.13", "libcublas.so.13", None)
-    assert origins.mixed([*own, other]) == [] and origins.mixed([hosts, *own, other]) == [hosts]
+    assert origins.mixed([*own, other]) == []
+    assert origins.mixed([hosts, *own, other]) == [hosts]
 
 
 def test_missing_library_has_error_of_loader(tmp_path: Path) -> None:

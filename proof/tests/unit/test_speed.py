@@ -35,13 +35,15 @@ def test_floor_of_profile():
 def test_unknown_device_has_no_floor(device: str):
     assert speed.floors_of("copy_gb_per_s", {"name": "generic", "floors": None}) == []
     bound, failure = speed.judged("the copy", 12.0, "GB/s", [], device)
-    assert failure is None and f"known for {device}, and" in bound
+    assert failure is None
+    assert f"known for {device}, and" in bound
 
 
 def test_rate_below_floor_fails():
     assert speed.judged("the copy", 1440.0, "MHz", [FLOOR], "NVIDIA GB10")[1] is None
     bound, failure = speed.judged("the copy", 1439.0, "MHz", [FLOOR], "NVIDIA GB10")
-    assert failure is not None and failure.cause == f"The copy runs at 1439 MHz, below its floor: {bound}."
+    assert failure is not None
+    assert failure.cause == f"The copy runs at 1439 MHz, below its floor: {bound}."
     assert failure.measured == "1439 MHz"
 
 
@@ -52,10 +54,12 @@ def test_rate_below_floor_fails():
 def test_only_measured_floor_blocks(evidence: str, blocks: bool):
     floor = dataclasses.replace(FLOOR, evidence=evidence)
     bound, problem = speed.judged("the copy", 12.0, "GB/s", [floor], "NVIDIA GB10")
-    assert problem is not None and problem.blocks is blocks
+    assert problem is not None
+    assert problem.blocks is blocks
     assert evidence in bound and evidence in problem.cause
     clock = speed.clock_fault([dataclasses.replace(HEALTHY, sm_clock_mhz=1000.0)], [floor], "NVIDIA GB10")[2]
-    assert clock is not None and clock.blocks is blocks
+    assert clock is not None
+    assert clock.blocks is blocks
 
 
 def test_own_floor_of_host_blocks():
@@ -63,7 +67,9 @@ def test_own_floor_of_host_blocks():
     (own,) = speed.floors_of("copy_gb_per_s", proven)
     sheet = speed.Floor(273.0, 0.6, "of the profile gb10", "from the data sheet")
     bound, slower = speed.judged("the copy", 155.0, "GB/s", [own, sheet], "NVIDIA GB10")
-    assert slower is not None and not slower.blocks and "0.75 of the 200 that this host" in bound
+    assert slower is not None
+    assert not slower.blocks
+    assert "0.75 of the 200 that this host" in bound
     drifted = speed.judged("the copy", 149.0, "GB/s", [own, sheet], "NVIDIA GB10")[1]
     assert drifted is not None
     assert drifted.blocks and "reached on 2026-11-22" in drifted.cause and "verify_speed_floors" in drifted.remedy
@@ -92,7 +98,8 @@ def device(monkeypatch: pytest.MonkeyPatch) -> t.Callable[..., Context]:
 def test_slow_product_below_unmeasured_floor_warns(device: t.Callable[..., Context]):
     floors = {"matmul_bfloat16_tflops": {"nominal": 93.6, "ratio": 0.6, "evidence": "unknown"}}
     measured = speed.matmul(device(rate=20e3, name="gb10", floors=floors), "matmul_bfloat16")
-    assert measured.rates == {"tflops": 40.0} and measured.warning is not None
+    assert measured.rates == {"tflops": 40.0}
+    assert measured.warning is not None
     assert "runs at 40 TFLOP/s, below its floor" in measured.warning.cause
     own = {"matmul_bfloat16_tflops": {"nominal": 60.0, "since": "2026-11-22"}}
     measured = speed.matmul(device(rate=20e3, name="gb10", floors=floors, own_floors=own), "matmul_bfloat16")
@@ -163,7 +170,8 @@ def test_busy_device():
     reason = speed.busy([Process(4242, "python train.py"), Process(7, "ollama")], [0.0])
     assert "python train.py (process 4242), ollama (process 7)" in (reason or "")
     assert "90 %" in (speed.busy([], [100.0, 95.0, 90.0]) or "")
-    assert speed.busy([], [100.0, 95.0, 3.0]) is None and speed.busy([], [None]) is None
+    assert speed.busy([], [100.0, 95.0, 3.0]) is None
+    assert speed.busy([], [None]) is None
     assert speed.busy([], []) is None
 
 
@@ -203,7 +211,8 @@ def fault(device: str = "NVIDIA GB10", **changes: t.Any) -> Failed:
 
 def test_fault_of_power_delivery():
     failure = fault(sm_clock_mhz=611.0, power_w=29.0)
-    assert "about 30 W" in failure.cause and "RMA" in failure.remedy
+    assert "about 30 W" in failure.cause
+    assert "RMA" in failure.remedy
     assert failure.measured == "SM clock 611 MHz at 29 W"
     assert "about 30 W" not in fault("NVIDIA T4", sm_clock_mhz=611.0, power_w=29.0).cause
 
@@ -211,8 +220,10 @@ def test_fault_of_power_delivery():
 @pytest.mark.parametrize("clock", [500.0, 611.0, 850.0])
 def test_clock_stuck_low(clock: float):
     failure = fault(sm_clock_mhz=clock, reasons=frozenset({"software power cap"}), power_limit_w=700.0)
-    assert f"limited to {clock:.0f} MHz" in failure.cause and "500 to 850 MHz" in failure.cause
-    assert "60 seconds" in failure.remedy and failure.measured.endswith("software power cap")
+    assert f"limited to {clock:.0f} MHz" in failure.cause
+    assert "500 to 850 MHz" in failure.cause
+    assert "60 seconds" in failure.remedy
+    assert failure.measured.endswith("software power cap")
     assert (failure.reason, failure.blocks) == ("slow", True)
 
 
@@ -227,7 +238,8 @@ def test_clock_stuck_low(clock: float):
 )
 def test_reason_of_low_clock(reason: str, cause: str, remedy: str):
     failure = fault("NVIDIA H200", sm_clock_mhz=1000.0, power_limit_w=250.0, reasons=frozenset({reason}))
-    assert cause in failure.cause and remedy in failure.remedy
+    assert cause in failure.cause
+    assert remedy in failure.remedy
 
 
 def test_clock_without_floor_and_power():

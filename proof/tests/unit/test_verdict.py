@@ -19,7 +19,8 @@ def test_right_number_is_proof() -> None:
 
 def test_without_a_number_nothing_is_proven() -> None:
     results = [Result("identity.import", PASS), Result("closure", PASS), number("matmul.float32", SKIP)]
-    assert verdict.verdict(results, []) == "unproven" and verdict.scope(results) == "none"
+    assert verdict.verdict(results, []) == "unproven"
+    assert verdict.scope(results) == "none"
 
 
 def test_unselected_required_check_is_unproven() -> None:
@@ -65,7 +66,8 @@ def test_gpu_checks_are_not_required_without_gpu() -> None:
 
 def test_blocked_check_is_not_a_second_failure() -> None:
     blocked = Result("matmul.float32", SKIP, cause="Not run, see python.", blocked=True)
-    assert judge([blocked], required=["*"]) == [SKIP] and blocked.required
+    assert judge([blocked], required=["*"]) == [SKIP]
+    assert blocked.required
 
 
 @pytest.mark.parametrize("reason", sorted(UNANSWERED))

@@ -159,7 +159,8 @@ HOSTILE = "a/b{{ lookup('pipe','touch pwned') }}"
 )  # fmt: skip
 def test_arguments_of_model_and_serve_are_no_templates(arguments, expected, inventory: Path, capsys):
     line = dry(capsys, *arguments, "-i", str(inventory), "--no-password", "--", "-l", "spark-1")
-    assert line.endswith(" -l spark-1") and variables(line) == expected
+    assert line.endswith(" -l spark-1")
+    assert variables(line) == expected
 
 
 def test_serve_uses_the_newest_vllm_stack_by_default(inventory: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -267,7 +268,8 @@ def test_tab_completes_commands_options_and_hosts(inventory: Path) -> None:
 
 
 def test_completion_prints_shell_code(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["completion", "bash"]) == Exit.DONE and "complete" in capsys.readouterr().out
+    assert cli.main(["completion", "bash"]) == Exit.DONE
+    assert "complete" in capsys.readouterr().out
 
 
 def events() -> list[dict[str, Any]]:
@@ -378,7 +380,8 @@ def test_ansibles_prefixes_are_removed_from_a_message(message: str | list[str], 
 
 def test_the_command_is_under_1500_lines() -> None:
     files = list((CHECKOUT / "cli").rglob("*.py"))
-    assert files and sum(len(path.read_text().splitlines()) for path in files) < 1500
+    assert files
+    assert sum(len(path.read_text().splitlines()) for path in files) < 1500
 
 
 def test_dependencies_of_the_package_match_requirements() -> None:

@@ -37,7 +37,8 @@ def test_configuration_of_nvidia_sync_is_read_like_opensshs(tmp_path: Path) -> N
     first, second = find.by_sync(path)
     assert first == Spark("spark-85e8", ["spark-85e8.local"], "in NVIDIA Sync", 2200, "ada", str(key))
     assert (second.name, second.addresses, second.port, second.user) == ("attic", ["192.0.2.7"], 22, "bob")
-    assert second.key_file == "" and find.by_sync(tmp_path / "none") == []
+    assert second.key_file == ""
+    assert find.by_sync(tmp_path / "none") == []
 
 
 def test_a_spark_in_network_and_nvidia_sync_is_listed_once() -> None:
@@ -50,7 +51,8 @@ def test_a_spark_in_network_and_nvidia_sync_is_listed_once() -> None:
     sparks = find.discovery.combined(mdns, sync)
     assert [spark.name for spark in sparks] == ["away", "spark-1", "spark-2", "spark-3"]
     assert (sparks[1].user, sparks[1].key_file, sparks[1].addresses) == ("ada", "/k", ["192.0.2.1"])
-    assert sparks[1].source == "in this network, in NVIDIA Sync" and sparks[2].user == "bob"
+    assert sparks[1].source == "in this network, in NVIDIA Sync"
+    assert sparks[2].user == "bob"
 
 
 def keys(monkeypatch: pytest.MonkeyPatch, home: Path, **by_address: str) -> None:
@@ -72,7 +74,8 @@ def test_two_machines_of_one_name_are_refused_with_both_addresses(monkeypatch: p
     with pytest.raises(Refusal) as refused:
         find.reach([spark("spark-1", "a1", "a2")], tmp_path / "known_hosts")
     assert refused.value.code == Exit.NO_SPARK
-    assert "spark-1: a1 and a2 have" in refused.value.cause and "hostnamectl" in refused.value.remedy
+    assert "spark-1: a1 and a2 have" in refused.value.cause
+    assert "hostnamectl" in refused.value.remedy
 
 
 ECDSA = (

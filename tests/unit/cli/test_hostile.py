@@ -68,7 +68,8 @@ def test_arguments_of_a_command_are_no_templates(command, tmp_path: Path, capsys
 def test_arguments_with_control_characters_are_refused(number, command, tmp_path: Path, capsys):
     code, out, err = dry_run(command, CONTROL[number % len(CONTROL)], tmp_path, capsys)
     assert (code, out) == (Exit.USAGE, "")
-    assert "control character" in err and err.count("\n") == 2 and terminal.sanitize.text(err) == err
+    assert "control character" in err
+    assert err.count("\n") == 2 and terminal.sanitize.text(err) == err
 
 
 def test_harmless_text_is_kept_readable_and_invalid_utf_8_is_refused() -> None:
@@ -154,7 +155,8 @@ def test_text_of_network_and_files_contains_no_terminal_sequences(text, monkeypa
     # Pressing Enter accepted the user name from NVIDIA Sync.
     assert "valid user" in refused.value.cause
     shown = console_text(console)
-    assert "or without ssh" in shown and "source" in shown and terminal.sanitize.text(shown) == shown
+    assert "or without ssh" in shown and "source" in shown
+    assert terminal.sanitize.text(shown) == shown
 
     def refuse(*_: object) -> int:
         raise Refusal(Exit.REFUSED, f"a {text}", f"b {text}")

@@ -39,7 +39,8 @@ def test_the_inventory_has_the_answers_but_not_the_password() -> None:
     for option in ("HostKeyAlias={{ inventory_hostname }}", "StrictHostKeyChecking=yes"):
         assert f"-o {option}" in sparks["vars"]["ansible_ssh_common_args"]
     assert sparks["vars"]["sparkforge_accept_nvidia_license"] is True
-    assert sparks["vars"]["stack_method"] == "wheel" and "stack_name" not in sparks["vars"]
+    assert sparks["vars"]["stack_method"] == "wheel"
+    assert "stack_name" not in sparks["vars"]
 
 
 def test_the_proxy_is_stored_in_the_variable_of_the_roles() -> None:
@@ -66,8 +67,10 @@ def test_users_variables_are_kept_and_new_answers_replace_old_ones() -> None:
     assert groups["vars"] == {"verify_schedule": "weekly"}
     assert groups["children"]["fabric"] == {"hosts": {"spark-1": None}}
     hosts, variables = groups["children"]["sparks"]["hosts"], groups["children"]["sparks"]["vars"]
-    assert hosts["spark-1"]["mine"] == 1 and hosts["spark-2"] == {"ansible_connection": "local"}
-    assert variables["stack_profile"] == "generic" and variables["stack_method"] == "build"
+    assert hosts["spark-1"]["mine"] == 1
+    assert hosts["spark-2"] == {"ansible_connection": "local"}
+    assert variables["stack_profile"] == "generic"
+    assert variables["stack_method"] == "build"
 
 
 def test_the_newest_stack_is_named_until_another_method_is_chosen() -> None:
@@ -76,7 +79,8 @@ def test_the_newest_stack_is_named_until_another_method_is_chosen() -> None:
     assert {"stack_name": "torch-2.11.0", "stack_method": "wheel"}.items() <= sparks["vars"].items()
     sparks["hosts"]["spark-1"]["stack_name"] = "mine"
     sparks = yaml.safe_load(inventory.render(known, answers()))["all"]["children"]["sparks"]
-    assert "stack_name" not in sparks["vars"] and sparks["hosts"]["spark-1"]["stack_name"] == "mine"
+    assert "stack_name" not in sparks["vars"]
+    assert sparks["hosts"]["spark-1"]["stack_name"] == "mine"
 
 
 @pytest.mark.parametrize("text", ["[", "- a\n", "all: [1]\n", "all: {children: {sparks: {hosts: [a]}}}\n", "\0"])

@@ -190,7 +190,8 @@ def test_a_failed_search_is_an_error_and_a_successful_one_lists_sparks(monkeypat
     ]
     monkeypatch.setattr(find.discovery, "browse", lambda **_: (answers, ["3 announced names"]))
     assert find.by_mdns(None, None, console) == [Spark("spark-1", ["192.0.2.1"], "in this network", 2222)]
-    assert "3 announced names" in console.file.getvalue() and "called spark-2" in console.file.getvalue()
+    assert "3 announced names" in console.file.getvalue()
+    assert "called spark-2" in console.file.getvalue()
     assert [spark.name for spark in find.by_mdns(["LAB"], None, console)] == ["lab"]
 
     def refuse(**_: Any) -> None:

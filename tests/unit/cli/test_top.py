@@ -91,12 +91,14 @@ def test_output_of_a_hostile_host_contains_no_terminal_sequences(line: str, tmp_
     source = start_and_wait(top.Source("spark01", ["cat", str(file)]))
     out = io.StringIO()
     Console(file=out, width=200).print(top.table([source]))
-    assert "\x1b[2J" not in out.getvalue() and "spark01" in out.getvalue()
+    assert "\x1b[2J" not in out.getvalue()
+    assert "spark01" in out.getvalue()
 
 
 def test_host_that_sends_an_endless_line_is_disconnected():
     source = start_and_wait(top.Source("spark01", ["sh", "-c", "exec cat /dev/zero"]))
-    assert "64 KiB" in source.problem and source.row == {}
+    assert "64 KiB" in source.problem
+    assert source.row == {}
 
 
 def test_host_that_sends_many_notes_has_few_lines():
@@ -110,7 +112,9 @@ def test_host_that_sends_many_notes_has_few_lines():
 def test_top_connects_with_the_hosts_key_and_variables():
     variables = {"ansible_host": "10.0.0.1", "ansible_user": "me", "ansible_port": 2222}
     command = top.command("spark01", variables, Path("/i"), "/r")
-    assert command[0] == "ssh" and command[-2] == "10.0.0.1" and "HostKeyAlias=spark01" in command
+    assert command[0] == "ssh"
+    assert command[-2] == "10.0.0.1"
+    assert "HostKeyAlias=spark01" in command
     assert command[-6:-2] == ["-l", "me", "-p", "2222"]
     jump = {"ansible_ssh_common_args": "-J 'me@jump host'"}
     assert top.command("spark01", jump, Path("/i"), "/r")[-4:-2] == ["-J", "me@jump host"]

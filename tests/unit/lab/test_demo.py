@@ -46,7 +46,8 @@ def test_the_demo_names_the_result_and_the_page(reports: Path, capsys, proof, te
 
 def test_a_second_run_that_changed_something_fails_the_demo(reports: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (reports / "second-run.log").write_text(RECAP.format(2))
-    assert demo.main() == 1 and "made changes" in capsys.readouterr().err
+    assert demo.main() == 1
+    assert "made changes" in capsys.readouterr().err
 
 
 def test_on_a_mac_the_lab_names_an_alternative(tmp_path: Path) -> None:
@@ -64,5 +65,6 @@ def test_on_a_mac_the_lab_names_an_alternative(tmp_path: Path) -> None:
     result = subprocess.run(
         ["make", "demo"], env=environment, cwd=tmp_path, capture_output=True, text=True, check=False
     )
-    assert result.returncode == 2 and "need Linux, and this is Darwin" in result.stderr
+    assert result.returncode == 2
+    assert "need Linux, and this is Darwin" in result.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["Makefile", "lab", "uname"], "nothing is made"

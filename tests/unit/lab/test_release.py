@@ -70,4 +70,5 @@ def test_an_invalid_key_is_refused(tmp_path: Path) -> None:
 
 def test_a_version_is_released_if_the_changelog_has_its_chapter() -> None:
     text = "Notes\n\nv0.1.0\n======\n\n- v0.2.0 comes later\n"
-    assert release.is_released("0.1.0", text) and not release.is_released("0.2.0", text)
+    assert release.is_released("0.1.0", text)
+    assert not release.is_released("0.2.0", text)

@@ -20,7 +20,8 @@ def test_an_outdated_page_is_detected_and_rewritten(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(troubleshooting, "PAGE", page)
     monkeypatch.setattr(troubleshooting, "ROOT", tmp_path)
     monkeypatch.setattr(sys, "argv", ["troubleshooting", "--check"])
-    assert troubleshooting.main() == 1 and "is not current" in capsys.readouterr().err
+    assert troubleshooting.main() == 1
+    assert "is not current" in capsys.readouterr().err
     monkeypatch.setattr(sys, "argv", ["troubleshooting"])
     assert troubleshooting.main() == 0
     text = page.read_text(encoding="utf-8")

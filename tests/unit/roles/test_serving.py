@@ -81,7 +81,8 @@ def test_compilers_get_the_memory_that_the_engine_leaves(total: int, available: 
         expected = jobs.size(cores, left, total).count
     except SparkforgeError:
         expected = 1
-    assert count == expected and why.startswith(f"{count} compile job")
+    assert count == expected
+    assert why.startswith(f"{count} compile job")
 
 
 def run(tmp_path: Path, *arguments: str, **variables: str) -> tuple[dict[str, t.Any], str]:
@@ -108,7 +109,8 @@ def test_vllm_gets_compiler_limits_and_a_guard_but_no_key(tmp_path: Path) -> Non
     assert received["argv"] == expected
     bounds = {name: received["environment"].get(name) for name in launch.COMPILERS}
     # A share of 99 % leaves no memory for compilers; a variable in the inventory takes precedence.
-    assert bounds == {**dict.fromkeys(launch.COMPILERS, "1"), "MAX_JOBS": "7"} and KEY not in output
+    assert bounds == {**dict.fromkeys(launch.COMPILERS, "1"), "MAX_JOBS": "7"}
+    assert KEY not in output
 
 
 def test_sglang_gets_the_key_but_does_not_log_it(tmp_path: Path) -> None:
@@ -123,7 +125,8 @@ def test_sglang_gets_the_key_but_does_not_log_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize("engine", ["vllm", "sglang"])
 def test_a_server_with_a_configured_key_does_not_start_without_it(tmp_path: Path, engine, variables: dict[str, str]):
     received, output = run(tmp_path, engine, "0.7", "key", "serve", **variables)
-    assert received == {} and "passed no credential" in output
+    assert received == {}
+    assert "passed no credential" in output
 
 
 @pytest.mark.parametrize(
@@ -174,6 +177,7 @@ def test_reason_for_a_stopped_server_has_no_control_characters(tmp_path, monkeyp
         assert not (tmp_path / "stopped").exists() and "disable" not in (tmp_path / "called").read_text()
         return
     text = (tmp_path / "stopped").read_text()
-    assert "after 4 starts: the kernel" in text and "one | ?]52;c;xyz?two" in text
+    assert "after 4 starts: the kernel" in text
+    assert "one | ?]52;c;xyz?two" in text
     assert "sudo systemctl reset-failed sparkforge-serving.service && sudo systemctl enable --now" in text
     assert "systemctl disable sparkforge-serving.service" in (tmp_path / "called").read_text()

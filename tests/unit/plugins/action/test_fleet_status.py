@@ -21,7 +21,8 @@ def test_the_table_is_printed() -> None:
     result = act(fleet_status.ActionModule, {"rows": ROWS})
     table = "\nspark01  unreachable: Failed to connect\nspark02  failed: "
     assert table in result["shown"]
-    assert result["summary"]["unreachable"] == 1 and result["changed"] is False and result["path"] is None
+    assert result["summary"]["unreachable"] == 1 and result["changed"] is False
+    assert result["path"] is None
 
 
 @pytest.mark.parametrize("check_mode", [False, True], ids=["run", "check"])
@@ -30,7 +31,8 @@ def test_json_is_printed_and_written_in_check_mode_too(tmp_path: Path, check_mod
     options = {"rows": ROWS, "format": "json", "path": str(file)}
     result = act(fleet_status.ActionModule, options, check_mode=check_mode)
     printed = json.loads(result["shown"])
-    assert json.loads(file.read_text()) == printed and printed["check_mode"] is check_mode
+    assert json.loads(file.read_text()) == printed
+    assert printed["check_mode"] is check_mode
     assert [row["standing"] for row in result["hosts"]] == ["unreachable", "failed"]
 
 
@@ -80,7 +82,8 @@ def test_stack_status_hashes_local_wheels_and_accepts_others_by_their_hash(tmp_p
         )["plan"]
         for wheels in ([str(wheel), pinned], digests)
     )
-    assert plan["environment_id"] and plan == same and plan["actions"][0] == "install"
+    assert plan["environment_id"] and plan == same
+    assert plan["actions"][0] == "install"
 
 
 def test_a_wheel_that_is_not_on_the_controller_is_one_error(tmp_path: Path) -> None:

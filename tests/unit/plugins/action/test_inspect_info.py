@@ -46,7 +46,9 @@ def test_a_requirement_is_judged_with_its_dependencies_and_each_wheel_is_read_on
     assert len(list((tmp_path / "cache").iterdir())) == 2, "the cache has one finding for each wheel"
     wheel.touch()
     again = inspect(tmp_path, "thing\ndep")
-    assert again["verdict"] == "no" and "MB" in first["shown"] and "MB" not in again["shown"]
+    assert again["verdict"] == "no"
+    assert "MB" in first["shown"]
+    assert "MB" not in again["shown"]
 
 
 def test_a_wheel_on_the_controller_is_judged_with_its_requirements(tmp_path: Path) -> None:
@@ -80,9 +82,11 @@ def test_a_package_without_a_usable_wheel_is_not_a_yes(tmp_path: Path, monkeypat
         inspect(tmp_path, "neither", index_url=index.simple)
     answers = {name: (result["verdict"], result["findings"][0]["kind"]) for name, result in results.items()}
     # Whether a package that must be built works is not known.
-    assert answers.pop("source") == ("perhaps", "sdist") and answers.pop("apart") == ("no", "unresolved")
+    assert answers.pop("source") == ("perhaps", "sdist")
+    assert answers.pop("apart") == ("no", "unresolved")
     assert answers == dict.fromkeys(("other", "older", "neither"), ("no", "platform"))
-    assert "cp310" in results["older"]["table"] and "platforms" not in results["older"]["table"]
+    assert "cp310" in results["older"]["table"]
+    assert "platforms" not in results["older"]["table"]
     of_neither = "tags `cp310`, for the platforms `manylinux2014_x86_64`, and no source."
     assert of_neither in results["neither"]["table"]
     # Each of several packages is explained; one is resolved for both machines, and for the Python that has wheels.
@@ -260,7 +264,9 @@ def test_unlimited_requirements_files_are_refused(tmp_path: Path, kind: str) -> 
 )
 def test_an_unresolvable_target_is_refused(tmp_path: Path, target: str, message: str) -> None:
     result = inspect(tmp_path, target)
-    assert result["failed"] is True and message in result["cause"] and result["remedy"]
+    assert result["failed"] is True
+    assert message in result["cause"]
+    assert result["remedy"]
 
 
 def test_a_directory_is_left_to_the_module_on_the_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

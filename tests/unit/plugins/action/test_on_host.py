@@ -59,14 +59,16 @@ def test_answers_contain_no_terminal_sequences(monkeypatch: pytest.MonkeyPatch) 
     answer = {"msg": f"a\tb\n{ESCAPES}", f"k{ESCAPES}": [{"x": [f"{ESCAPES}y"]}], "number": 1.5, "nothing": None}
     result = filtered_answer(cuda_proof.ActionModule, answer, monkeypatch)
     assert not set("\x1b\x07\x9b\u202e") & set(json.dumps(result, ensure_ascii=False))
-    assert result["msg"].startswith("a\tb\n") and result["number"] == 1.5
+    assert result["msg"].startswith("a\tb\n")
+    assert result["number"] == 1.5
 
 
 def test_a_program_without_a_file_fails_the_task_with_cause_and_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     incomplete = programs.Program("proof", lambda: {"x": (tmp_path / "x").read_text()})
     monkeypatch.setattr(programs, "PROOF", incomplete)
     failed = construct(cuda_proof.ActionModule, {}).run_program({}, {})
-    assert failed["failed"] and failed["remedy"] and f"{tmp_path / 'x'} is missing" in failed["cause"]
+    assert failed["failed"] and failed["remedy"]
+    assert f"{tmp_path / 'x'} is missing" in failed["cause"]
 
 
 def test_every_host_module_is_run_by_an_action_of_the_collection() -> None:

@@ -52,7 +52,8 @@ class Action:
 
 def test_without_wheels_the_module_runs_once_and_nothing_is_sent(tmp_path: pathlib.Path) -> None:
     action = Action(tmp_path, {"name": "torch", "requirements": ["x"]}, [{"changed": True}])
-    assert action.run()["changed"] and action.calls == [{"name": "torch", "requirements": ["x"]}]
+    assert action.run()["changed"]
+    assert action.calls == [{"name": "torch", "requirements": ["x"]}]
     assert action.sent == []
 
 
@@ -80,7 +81,8 @@ def test_only_the_missing_wheels_are_sent_and_made_readable(tmp_path: pathlib.Pa
     assert action.run() == {"changed": True}
     remote = f"/remote/tmp/{digest}.whl"
     assert action.sent == [(str(tmp_path / "b-1-py3-none-any.whl"), remote)]
-    assert action.readable == ["/remote/tmp", remote] and "transferred" not in action.calls[0]
+    assert action.readable == ["/remote/tmp", remote]
+    assert "transferred" not in action.calls[0]
     assert action.calls[1]["transferred"] == {digest: remote}
 
 
@@ -121,7 +123,8 @@ def test_check_mode_sends_nothing(tmp_path: pathlib.Path) -> None:
         [{"changed": True, "missing_wheels": [{"file": "a", "sha256": digest}]}],
         check_mode=True,
     )
-    assert action.run()["changed"] and action.sent == []
+    assert action.run()["changed"]
+    assert action.sent == []
 
 
 @pytest.mark.parametrize(
@@ -138,7 +141,9 @@ def test_bad_wheels_are_refused_before_the_module_runs(tmp_path: pathlib.Path, w
     (tmp_path / "a-1-py3-none-any.whl").write_bytes(b"a")
     action = Action(tmp_path, {"name": "torch", "wheels": wheels}, [])
     result = action.run()
-    assert result["failed"] and cause in result["cause"] and result["remedy"]
+    assert result["failed"]
+    assert cause in result["cause"]
+    assert result["remedy"]
     assert action.calls == []
 
 

@@ -68,12 +68,14 @@ def test_poll_sends_the_last_known_state() -> None:
     states = [call["attach"]["seen"] for call in host.calls[1:]]
     assert [(state["phase"], state["attempts"]) for state in states] == [("build", 1), ("package", 2)]
     # A poll sends only the options that identify the build.
-    assert "patches" in host.calls[0] and "patches" not in host.calls[1]
+    assert "patches" in host.calls[0]
+    assert "patches" not in host.calls[1]
 
 
 def test_a_lost_connection_is_made_again() -> None:
     host = Host([RUNNING, AnsibleConnectionFailure("gone"), running_state(done=2), BUILT])
-    assert host.run()["status"] == "built" and host.plugin._connection.reset.call_count == 1
+    assert host.run()["status"] == "built"
+    assert host.plugin._connection.reset.call_count == 1
     assert len(host.calls) == 4
 
 
@@ -136,4 +138,5 @@ def test_notes_are_printed_once(printed_lines: list[str]) -> None:
 @pytest.mark.parametrize("options", [{"check_mode": True}, {"follow": "no"}])
 def test_a_build_that_is_not_followed_needs_one_call(options: dict[str, t.Any]) -> None:
     host = Host([RUNNING], **options)
-    assert host.run() == RUNNING and len(host.calls) == 1
+    assert host.run() == RUNNING
+    assert len(host.calls) == 1

@@ -19,9 +19,11 @@ def facts(inventory: Path | None = None, **arguments: t.Any) -> dict[str, t.Any]
 
 def test_the_facts_are_returned_and_not_set() -> None:
     result = facts(name="torch-2.15.0", method="wheel")
-    assert result["changed"] is False and "ansible_facts" not in result
+    assert result["changed"] is False
+    assert "ansible_facts" not in result
     stack = result["stack"]
-    assert stack["name"] == "torch-2.15.0" and stack["profile"]["name"] == "gb10"
+    assert stack["name"] == "torch-2.15.0"
+    assert stack["profile"]["name"] == "gb10"
     assert stack["lock"]["wheels"]["cp312-linux-aarch64"]
     assert result["files"]["stack"].endswith("roles/stack/vars/torch-2.15.0.yml")
 
@@ -57,8 +59,11 @@ def test_a_stack_of_the_inventory_is_found(tmp_path: Path) -> None:
 )
 def test_bad_input_is_one_message_with_a_remedy(arguments: dict[str, str], cause: str, remedy: str) -> None:
     result = facts(**arguments)
-    assert result["failed"] is True and cause in result["cause"] and remedy in result["remedy"]
-    assert result["msg"] == f"{result['cause']} {result['remedy']}" and "ansible_facts" not in result
+    assert result["failed"] is True
+    assert cause in result["cause"]
+    assert remedy in result["remedy"]
+    assert result["msg"] == f"{result['cause']} {result['remedy']}"
+    assert "ansible_facts" not in result
 
 
 def test_building_is_the_default_and_removal_needs_no_lock() -> None:

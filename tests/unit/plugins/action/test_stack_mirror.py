@@ -36,7 +36,8 @@ def test_bad_input_is_one_message_of_stack_mirror(tmp_path: Path, arguments: dic
     options = {"name": "torch-2.9.1", "directory": str(tmp_path / "mirror"), **arguments}
     options = {name: value for name, value in options.items() if value is not None}
     result = act(stack_mirror.ActionModule, options, check_mode=True)
-    assert result["failed"] is True and message in result["msg"]
+    assert result["failed"] is True
+    assert message in result["msg"]
 
 
 @pytest.mark.parametrize("check_mode", [False, True])
@@ -54,4 +55,5 @@ def test_a_second_run_at_the_same_time_is_refused(tmp_path: Path) -> None:
     arguments = {"name": "torch-2.9.1", "directory": str(tmp_path / "mirror")}
     with receipts.lock(str(tmp_path / "mirror"), "mirror"):
         result = act(stack_mirror.ActionModule, arguments)
-    assert result["failed"] is True and "mirror" in result["msg"]
+    assert result["failed"] is True
+    assert "mirror" in result["msg"]

@@ -25,7 +25,8 @@ def elect(host: str, play=None, builders=None, lost=(), published=None) -> dict[
 
 def test_the_first_host_of_the_platform_in_the_inventory_builds() -> None:
     assert [host for host in PLATFORMS if elect(host)["here"]] == ["gpu01", "spark01"]
-    assert elect("spark03")["name"] == "spark01" and elect("spark03")["platform"] == "ubuntu24.04-aarch64"
+    assert elect("spark03")["name"] == "spark01"
+    assert elect("spark03")["platform"] == "ubuntu24.04-aarch64"
     assert elect("spark03")["reason"].startswith("spark03 builds nothing, spark01 builds for ubuntu24.04-aarch64")
 
 
@@ -40,9 +41,11 @@ def test_the_order_of_the_play_changes_nothing() -> None:
 
 def test_the_first_host_in_the_play_builds_if_the_elected_one_is_outside() -> None:
     limited = elect("spark02", play=["spark02", "spark03"])
-    assert limited["here"] is True and "gpu01 comes before" in limited["reason"]
+    assert limited["here"] is True
+    assert "gpu01 comes before" in limited["reason"]
     named = elect("spark02", play=["spark02", "spark03"], builders=["spark01"])
-    assert named["here"] is True and "group builders has spark01" in named["reason"]
+    assert named["here"] is True
+    assert "group builders has spark01" in named["reason"]
     assert elect("spark03", play=["spark02", "spark03"], builders=["spark01"])["name"] == "spark02"
 
 

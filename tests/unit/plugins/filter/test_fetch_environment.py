@@ -38,7 +38,8 @@ def certificate(tmp_path: t.Any) -> str:
 
 
 def test_environment_is_empty_without_proxies_and_ca() -> None:
-    assert environment({}, "") == {} and environment(None) == {}
+    assert environment({}, "") == {}
+    assert environment(None) == {}
     assert {row["content"] for row in files({}, "").values()} == {""}
 
 
@@ -56,7 +57,8 @@ def test_proxies_are_set_in_both_spellings(certificate: str) -> None:
 def test_a_password_is_in_a_file_and_not_in_the_environment() -> None:
     assert environment(PROXIES) == {"SPARKFORGE_PROXIES": KEPT}
     row = files(PROXIES, "")[KEPT]
-    assert row["mode"] == "0600" and json.loads(row["content"])["https_proxy"] == PROXIES["https"]
+    assert row["mode"] == "0600"
+    assert json.loads(row["content"])["https_proxy"] == PROXIES["https"]
     assert files({"http": PROXIES["http"]}, "")[KEPT]["content"] == ""
 
 
@@ -106,7 +108,9 @@ def test_the_ca_is_copied_unchanged(certificate: str) -> None:
 )
 def test_faulty_proxies_are_refused_without_showing_a_password(proxies: t.Any, message: str) -> None:
     (problem,) = problems(proxies, "")
-    assert message in problem.cause and problem.remedy and SECRET not in str(problem)
+    assert message in problem.cause
+    assert problem.remedy
+    assert SECRET not in str(problem)
     with pytest.raises(AnsibleFilterError) as error:
         environment(proxies)
     assert SECRET not in str(error.value)
@@ -130,4 +134,5 @@ def test_a_faulty_certificate_is_refused_with_its_path(tmp_path: t.Any, content:
     if content is not None:
         path.write_bytes(content)
     (problem,) = problems({}, str(path))
-    assert message in problem.cause and str(path) in problem.cause
+    assert message in problem.cause
+    assert str(path) in problem.cause

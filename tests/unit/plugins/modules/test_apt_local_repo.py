@@ -111,7 +111,8 @@ def sha256(path: Path) -> str:
 
 def assert_untouched(apt: FakeApt, tmp_path: Path) -> None:
     assert not [call for call in apt.calls if call[0] == "dpkg"]
-    assert list((tmp_path / "work").iterdir()) == [] and not (tmp_path / "root").exists()
+    assert list((tmp_path / "work").iterdir()) == []
+    assert not (tmp_path / "root").exists()
 
 
 @pytest.fixture
@@ -211,7 +212,8 @@ def test_an_install_that_cannot_be_configured_is_purged(apt, tmp_path, maker, mo
     deb = pack(repository(tmp_path, maker), tmp_path)
     with pytest.raises(SparkforgeError, match="the update failed"):
         local(apt, tmp_path, deb, sha256=sha256(deb)).present()
-    assert ["dpkg", "--purge", PACKAGE] in apt.calls and not noted.exists()
+    assert ["dpkg", "--purge", PACKAGE] in apt.calls
+    assert not noted.exists()
 
 
 def test_older_repositories_are_removed_after_the_new_one_is_installed(apt, tmp_path, maker, no_configure):
@@ -229,7 +231,8 @@ def test_older_repositories_are_removed_after_the_new_one_is_installed(apt, tmp_
 
 def test_check_mode_downloads_nothing(apt, tmp_path):
     result = local(apt, tmp_path, tmp_path / "never-fetched.deb", sha256="0" * 64, check_mode=True).present()
-    assert result["changed"] and result["diff"]["after"] == "cusparselt-local-repo 0.8.1\n"
+    assert result["changed"]
+    assert result["diff"]["after"] == "cusparselt-local-repo 0.8.1\n"
     assert_untouched(apt, tmp_path)
 
 
@@ -250,7 +253,8 @@ def test_absent_can_keep_a_repository_that_the_module_did_not_install(apt, tmp_p
 
 
 def test_absent_of_a_missing_repository_is_no_change(apt, tmp_path):
-    assert not local(apt, tmp_path, None, version=None).absent()["changed"] and apt.calls == []
+    assert not local(apt, tmp_path, None, version=None).absent()["changed"]
+    assert apt.calls == []
 
 
 @pytest.mark.parametrize(
@@ -267,4 +271,6 @@ def test_absent_of_a_missing_repository_is_no_change(apt, tmp_path):
 )
 def test_faulty_arguments_are_one_message_of_the_module(tmp_path, arguments: dict, message: str):
     result = run_module("apt_local_repo", root=str(tmp_path / "root"), **arguments)
-    assert result["failed"] and message in result["msg"] and not (tmp_path / "root").exists()
+    assert result["failed"]
+    assert message in result["msg"]
+    assert not (tmp_path / "root").exists()

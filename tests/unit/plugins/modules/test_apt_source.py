@@ -75,17 +75,20 @@ def vendor(apt: FakeApt, name: str, text: str) -> None:
 
 def test_the_source_names_its_keyring_and_only_its_lists_are_fetched(apt, key):
     result = source(apt, key).present()
-    assert result["changed"] and apt.updated == [result["file"]]
+    assert result["changed"]
+    assert apt.updated == [result["file"]]
     text = Path(result["file"]).read_text()
     assert f"URIs: {URL}\nSuites: /\nSigned-By: {result['keyring']}\n" in text
-    assert "trusted" not in text.lower() and Path(result["keyring"]).stat().st_mode & 0o777 == 0o644
+    assert "trusted" not in text.lower()
+    assert Path(result["keyring"]).stat().st_mode & 0o777 == 0o644
     # The key file is armoured, the keyring is not.
     assert Path(result["keyring"]).read_bytes() == openpgp.require_fingerprint(key[1].read_bytes(), key[0], "")
 
 
 def test_check_mode_returns_the_same_and_writes_nothing(apt, key):
     checked = source(apt, key, check_mode=True).present()
-    assert files(apt) == {} and checked == source(apt, key).present()
+    assert files(apt) == {}
+    assert checked == source(apt, key).present()
 
 
 @pytest.mark.parametrize(
@@ -101,7 +104,9 @@ def test_the_vendors_source_is_recognised_by_its_content(apt, key, name: str, te
     vendor(apt, name, text)
     before = files(apt)
     result = source(apt, key).present()
-    assert result["changed"] is False and result["file"].endswith(name) and files(apt) == before
+    assert result["changed"] is False
+    assert result["file"].endswith(name)
+    assert files(apt) == before
     assert apt.updated == []
 
 
@@ -159,7 +164,8 @@ def test_a_damaged_keyring_is_repaired(apt, key):
     (Path(_apt_source.LISTS) / (_apt_source.lists_prefix(URL) + "Packages")).write_text("x")
     good = Path(result["keyring"]).read_bytes()
     Path(result["keyring"]).write_bytes(b"damaged")
-    assert source(apt, key).present()["changed"] and Path(result["keyring"]).read_bytes() == good
+    assert source(apt, key).present()["changed"]
+    assert Path(result["keyring"]).read_bytes() == good
     assert not source(apt, key).present()["changed"]
 
 
@@ -170,7 +176,8 @@ def test_lists_that_a_power_loss_emptied_are_fetched_again(apt, key):
         path.write_text("x")
     assert not source(apt, key).present()["changed"]
     lists[1].write_bytes(b"")
-    assert source(apt, key).present()["changed"] and len(apt.updated) == 2
+    assert source(apt, key).present()["changed"]
+    assert len(apt.updated) == 2
     # apt would not fetch the list again while the release file is unchanged.
     assert [path.exists() for path in lists] == [True, False]
 
@@ -181,7 +188,9 @@ def test_absent_removes_only_files_of_the_module(apt, key):
     source(apt, key).present()
     (Path(_apt_source.LISTS) / (_apt_source.lists_prefix(URL) + "Packages")).write_text("x")
     removal = source(apt, key, url=None, key_url=None, key_fingerprint=None)
-    assert removal.absent()["changed"] and files(apt) == before and not removal.absent()["changed"]
+    assert removal.absent()["changed"]
+    assert files(apt) == before
+    assert not removal.absent()["changed"]
 
 
 @pytest.mark.parametrize(
@@ -223,7 +232,8 @@ def test_the_package_lists_are_named_as_apt_names_them(url: str, prefix: str):
 )
 def test_faulty_arguments_are_one_message_of_the_module(arguments: dict, message: str):
     result = run_module("apt_source", **arguments)
-    assert result["failed"] and message in result["msg"]
+    assert result["failed"]
+    assert message in result["msg"]
 
 
 def test_absent_of_a_missing_source_is_no_change():

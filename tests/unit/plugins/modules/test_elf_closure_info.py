@@ -49,14 +49,17 @@ def test_bad_input_is_one_message_and_leaves_the_file_unchanged(tmp_path: pathli
     if content is not None:
         path.write_bytes(content)
     answer = run(paths=[str(path)])
-    assert answer["failed"] and answer["cause"].startswith(str(path)) and message in answer["cause"]
+    assert answer["failed"]
+    assert answer["cause"].startswith(str(path))
+    assert message in answer["cause"]
     assert answer["remedy"].endswith(".")
     assert (path.read_bytes() if content is not None else path.exists()) == (content or False)
 
 
 def test_a_program_of_this_host_lacks_no_library() -> None:
     answer = run(paths=["/bin/ls"], _ansible_check_mode=True)
-    assert answer["missing"] == [] and os.path.exists(answer["resolved"]["libc.so.6"])
+    assert answer["missing"] == []
+    assert os.path.exists(answer["resolved"]["libc.so.6"])
 
 
 def test_large_libraries_are_not_read_completely(tmp_path: pathlib.Path) -> None:
@@ -68,4 +71,5 @@ def test_large_libraries_are_not_read_completely(tmp_path: pathlib.Path) -> None
         )
         os.truncate(path, 1 << 30)
     answer = run(paths=["/"], root=str(tmp_path))
-    assert (answer["missing"], answer["examined"]) == ([], 40) and answer["read"] < 16 << 20
+    assert (answer["missing"], answer["examined"]) == ([], 40)
+    assert answer["read"] < 16 << 20

@@ -17,7 +17,8 @@ ABSENT = [["enp1s0f0np0-no", "enP2p1s0f0np0-no"]]
 def test_state_present_requires_rails(tmp_path: Path, rails: dict[str, list[str]]) -> None:
     file = tmp_path / "60-sparkforge-fabric.yaml"
     result = run_module("fabric_netplan", file=str(file), root=str(tmp_path / "opt"), ports=ABSENT, **rails)
-    assert result["failed"] is True and "rails" in result["msg"]
+    assert result["failed"] is True
+    assert "rails" in result["msg"]
 
 
 def test_a_failed_check_is_returned_as_row_line_and_text() -> None:
@@ -32,4 +33,5 @@ def test_a_failed_check_is_returned_as_row_line_and_text() -> None:
 def test_a_measurement_without_ib_write_bw_is_skipped() -> None:
     part = {"link": "cable1", "role": "client", "peer": "spark02"}
     result = run_module("fabric_check", rails=[RAIL], ports=ABSENT, measure=part)
-    assert [row["status"] for row in result["checks"]] == ["skip"] and result["failures"] == []
+    assert [row["status"] for row in result["checks"]] == ["skip"]
+    assert result["failures"] == []

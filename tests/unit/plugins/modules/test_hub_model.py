@@ -51,7 +51,8 @@ class Host:
         """Return the module's message; the module must fail and leave neither a receipt nor a token on the host."""
         result = self.call(**options)
         assert result.get("failed"), result
-        assert result["cause"] and result["remedy"] and not list(self.root.rglob("model-*"))
+        assert result["cause"] and result["remedy"]
+        assert not list(self.root.rglob("model-*"))
         for path in self.directory.rglob("*"):
             assert not path.is_file() or TOKEN.encode() not in path.read_bytes(), path
         return str(result["msg"])
@@ -75,7 +76,8 @@ def host(tmp_path: Path) -> Iterator[Host]:
 
 
 def test_a_model_is_downloaded_once_despite_interruptions(host: Host) -> None:
-    assert host.call(check_mode=True)["changed"] and not host.models.exists()
+    assert host.call(check_mode=True)["changed"]
+    assert not host.models.exists()
     host.hub.cuts["model.safetensors"] = [12_000_000, 11_000_000]
     result = host.call()
     assert not result.get("failed"), result
@@ -87,7 +89,8 @@ def test_a_model_is_downloaded_once_despite_interruptions(host: Host) -> None:
     assert (model / "model.safetensors").read_bytes() == WEIGHTS
     assert sorted(path.name for path in model.iterdir()) == ["README.md", "config.json", "model.safetensors"]
     host.hub.requests.clear()
-    assert host.call()["changed"] is False and host.hub.requests == []
+    assert host.call()["changed"] is False
+    assert host.hub.requests == []
     # The branch main is the installed revision.
     assert host.call(revision="main")["changed"] is False
     (model / "model.safetensors").resolve().unlink()
@@ -111,7 +114,8 @@ def test_a_gated_model_needs_the_token_of_an_account_with_access(host: Host) -> 
     host.hub.before["model.safetensors"] = lambda: commands.extend(command_lines())
     result = host.call(token=f"{TOKEN}\n")
     assert any(b"hf\0download\0" in line for line in commands)
-    assert not any(TOKEN.encode() in line for line in commands) and result["changed"] is True
+    assert not any(TOKEN.encode() in line for line in commands)
+    assert result["changed"] is True
     # The server that has the content is not the hub itself and receives no token.
     tokens = {"/resolve/" in path or path.startswith("/api/"): token for _m, path, _r, token in host.hub.requests}
     assert tokens == {True: f"Bearer {TOKEN}", False: ""}
@@ -138,7 +142,8 @@ def test_unavailable_models_are_refused_before_anything_is_written(host: Host) -
     host.hub.models["Org/Pickled"] = Model("Org/Pickled", pickled)
     assert "no model Org/None" in host.refusal(name="Org/None")
     assert "no such revision" in host.refusal(revision="v9")
-    assert "that run code" in host.refusal(name="Org/Pickled") and not list(host.models.rglob("blobs"))
+    assert "that run code" in host.refusal(name="Org/Pickled")
+    assert not list(host.models.rglob("blobs"))
     model = Path(host.call(name="Org/Pickled", allow_pickle=True)["directory"])
     assert sorted(path.name for path in model.iterdir()) == ["config.json", "pytorch_model.bin"]
 

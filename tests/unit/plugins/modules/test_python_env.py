@@ -123,7 +123,9 @@ class Host:
         before = tree(self.directory)
         result = self.run(**options)
         assert result.get("failed"), result
-        assert result["cause"] and result["remedy"] and tree(self.directory) == before
+        assert result["cause"]
+        assert result["remedy"]
+        assert tree(self.directory) == before
         return result
 
     @property
@@ -209,20 +211,26 @@ def test_a_new_environment_is_installed_proven_and_current(host: Host) -> None:
         "library_paths": [str(host.links)], "jupyter": True, "compile": True,
     }  # fmt: skip
     predicted = host.run(check=True, **options)
-    assert predicted["changed"] and not host.root.exists()
+    assert predicted["changed"]
+    assert not host.root.exists()
 
     first = host.succeed(**options)
-    assert first["changed"] and first["environment_id"] == predicted["environment_id"]
-    assert first["diff"]["before"] == {} and predicted["diff"] == first["diff"]
-    assert first["packages"]["tiny"] == "1.0" and first["modules"] == {"tiny": {"version": "1.0"}}
-    assert "no ipykernel" in json.dumps(first["warnings"]) and first["paths"]["kernel"] is None
+    assert first["changed"]
+    assert first["environment_id"] == predicted["environment_id"]
+    assert first["diff"]["before"] == {}
+    assert predicted["diff"] == first["diff"]
+    assert first["packages"]["tiny"] == "1.0"
+    assert first["modules"] == {"tiny": {"version": "1.0"}}
+    assert "no ipykernel" in json.dumps(first["warnings"])
+    assert first["paths"]["kernel"] is None
 
     environment = host.environments / first["environment_id"]
     assert host.link() == first["environment_id"]
     assert sorted(path.name for path in host.environments.iterdir()) == sorted([first["environment_id"], "current"])
     receipt = host.receipt()
     assert receipt["environment_id"] == first["environment_id"]
-    assert receipt["requirements"] == [pin(tiny), pin(base)] and receipt["previous"] is None
+    assert receipt["requirements"] == [pin(tiny), pin(base)]
+    assert receipt["previous"] is None
     assert json.loads((environment / "receipt.json").read_text())["fingerprint"] == receipt["fingerprint"]
 
     # No file mentions the partial directory in which pip installed it, and its console script runs.
@@ -251,12 +259,14 @@ def test_a_new_environment_is_installed_proven_and_current(host: Host) -> None:
     before = tree(host.directory)
     for check in (True, False):
         again = host.succeed(check=check, **options)
-        assert not again["changed"] and again["actions"] == []
+        assert not again["changed"]
+        assert again["actions"] == []
         assert again["diff"]["before"] == again["diff"]["after"] != {}
         assert again["modules"] == first["modules"]
     assert tree(host.directory) == before
 
-    assert host.succeed(state="absent", check=True)["changed"] and tree(host.directory) == before
+    assert host.succeed(state="absent", check=True)["changed"]
+    assert tree(host.directory) == before
     assert host.succeed(state="absent")["changed"]
     assert sorted(path.name for path in host.directory.iterdir()) == ["links"]
     assert not host.succeed(state="absent")["changed"]
@@ -275,13 +285,15 @@ def test_an_upgrade_keeps_the_previous_environment_and_a_rollback_needs_only_its
     host, first, second = upgraded, upgraded.link("previous"), upgraded.link()
     assert host.receipt()["previous"] == first
     back = host.succeed(environment_id=first)
-    assert back["actions"] == ["switch"] and back["modules"]["tiny"]["version"] == "1.0"
+    assert back["actions"] == ["switch"]
+    assert back["modules"]["tiny"]["version"] == "1.0"
     assert (host.link(), host.link("previous")) == (first, second)
     code = "import os, tiny; print(os.environ['X'], tiny.__version__)"
     completed = subprocess.run(
         [host.root / "bin" / "torch-python", "-c", code], capture_output=True, text=True, check=True
     )
-    assert completed.stdout == "1.0 1.0\n" and not host.succeed(environment_id=first)["changed"]
+    assert completed.stdout == "1.0 1.0\n"
+    assert not host.succeed(environment_id=first)["changed"]
     assert "no environment nowhere" in host.fail(environment_id="nowhere")["cause"]
 
     # An environment that would be removed next is kept while a job uses it.
@@ -292,14 +304,17 @@ def test_an_upgrade_keeps_the_previous_environment_and_a_rollback_needs_only_its
     try:
         host.succeed(requirements=[pin(tiny_3)], imports=["tiny"])
         result = host.succeed(requirements=[pin(tiny_3)], imports=["tiny"])
-        assert not result["changed"] and result["in_use"] == {second: [job.pid]}
+        assert not result["changed"]
+        assert result["in_use"] == {second: [job.pid]}
         assert (host.environments / second).is_dir()
         assert f"such as {job.pid}" in host.fail(state="absent")["cause"]
     finally:
         job.communicate()
     result = host.succeed(requirements=[pin(tiny_3)], imports=["tiny"])
-    assert result["changed"] and result["removed"] == [second]
-    assert not (host.environments / second).exists() and (host.environments / first).is_dir()
+    assert result["changed"]
+    assert result["removed"] == [second]
+    assert not (host.environments / second).exists()
+    assert (host.environments / first).is_dir()
 
 
 def test_a_staged_environment_is_complete_and_unused_before_the_switch(installed: Host) -> None:
@@ -309,12 +324,15 @@ def test_a_staged_environment_is_complete_and_unused_before_the_switch(installed
     before = [tree(directory) for directory in outside]
 
     predicted = host.succeed(check=True, **staged_options)
-    assert predicted["changed"] and not (host.environments / "staged").is_symlink()
+    assert predicted["changed"]
+    assert not (host.environments / "staged").is_symlink()
     staged = host.succeed(**staged_options)
     second = staged["environment_id"]
-    assert staged["diff"] == predicted["diff"] and staged["actions"] == ["install", "stage", "files"]
+    assert staged["diff"] == predicted["diff"]
+    assert staged["actions"] == ["install", "stage", "files"]
     assert (staged["current"], staged["staged"], staged["previous"]) == (first, second, None)
-    assert staged["path"] == str(host.environments / second) and staged["modules"]["tiny"]["version"] == "2.0"
+    assert staged["path"] == str(host.environments / second)
+    assert staged["modules"]["tiny"]["version"] == "2.0"
     assert [tree(directory) for directory in outside] == before
     assert (host.receipt()["environment_id"], host.link()) == (first, first)
     assert not host.succeed(**staged_options)["changed"]
@@ -351,7 +369,8 @@ def test_a_failed_stage_leaves_no_link_and_absent_removes_a_staged_environment(h
     assert sorted(path.name for path in host.root.iterdir()) == ["envs"]
     assert host.succeed(state="absent", check=True)["diff"]["before"]["staged"] == staged["environment_id"]
     copy = shutil.copytree(host.root.parent, host.directory / "copy", symlinks=True)
-    assert host.succeed(state="absent")["changed"] and not host.root.exists()
+    assert host.succeed(state="absent")["changed"]
+    assert not host.root.exists()
     # Removing the environment removes everything that staging created, even after the switch.
     copy.rename(host.root.parent)
     host.succeed(requirements=[pin(tiny)], imports=["tiny"])
@@ -406,16 +425,19 @@ def test_rollback_needs_no_index_starts_nothing_and_removes_nothing(upgraded: Ho
     assert tree(host.directory) == before
 
     back = host.succeed(state="previous")
-    assert back["actions"] == ["switch", "files"] and back["diff"] == predicted["diff"]
+    assert back["actions"] == ["switch", "files"]
+    assert back["diff"] == predicted["diff"]
     assert (back["environment_id"], back["previous"], back["stack"]) == (first, second, {"name": "tiny-1.0"})
-    assert (host.link(), host.link("previous")) == (first, second) and first in kernel.read_text()
+    assert (host.link(), host.link("previous")) == (first, second)
+    assert first in kernel.read_text()
     assert (host.receipt()["environment_id"], host.receipt()["environment"]) == (first, {"X": "1.0"})
     assert (host.environments / "spare").is_dir()
     # If a second run names the environment, it changes nothing; if not, it goes forward again.
     assert not host.succeed(state="previous", environment_id=first)["changed"]
     assert not host.succeed(state="previous", environment_id=first, check=True)["changed"]
     assert host.succeed(state="previous")["environment_id"] == second
-    assert (host.link(), host.link("previous")) == (second, first) and not kernel.exists()
+    assert (host.link(), host.link("previous")) == (second, first)
+    assert not kernel.exists()
     (host.environments / "spare").rmdir()
     assert tree(host.directory).keys() == before.keys() - {"opt/sparkforge/envs/torch/spare"}
     # Simulate a run that was killed between writing the two links on the way back to the first environment.
@@ -468,7 +490,8 @@ def test_rollback_is_refused_with_its_cause(upgraded: Host) -> None:
     ],
 )
 def test_bad_options_are_refused_before_anything_is_made(host: Host, options: dict[str, t.Any], cause: str) -> None:
-    assert cause in host.fail(**options)["cause"] and not host.root.exists()
+    assert cause in host.fail(**options)["cause"]
+    assert not host.root.exists()
 
 
 @pytest.mark.parametrize(
@@ -493,9 +516,12 @@ def test_unusable_interpreter_is_refused(host: Host, name: str, prints: str, mes
 def test_check_mode_accepts_an_interpreter_that_is_not_there_yet(host: Host) -> None:
     line = "a==1 --hash=sha256:" + "0" * 64
     result = host.succeed(check=True, python="/usr/bin/python3.99", requirements=[line], group="no-such-group")
-    assert result["changed"] and result["environment_id"]
+    assert result["changed"]
+    assert result["environment_id"]
     result = host.succeed(check=True, python="/nowhere/python", requirements=[line])
-    assert result["changed"] and result["environment_id"] is None and not host.root.exists()
+    assert result["changed"]
+    assert result["environment_id"] is None
+    assert not host.root.exists()
 
 
 def failing_installations() -> list[t.Any]:
@@ -536,7 +562,8 @@ def test_a_failed_installation_leaves_the_current_environment_as_it_was(host: Ho
     (host.environments / "current").symlink_to("old")
     for name in ("bin", "receipts"):
         (host.root / name).mkdir()
-    assert cause in host.fail(**prepare(host))["cause"] and host.link() == "old"
+    assert cause in host.fail(**prepare(host))["cause"]
+    assert host.link() == "old"
 
 
 PASSWORD = 'p "a\\ss# x'
@@ -611,7 +638,8 @@ def test_an_interrupted_download_resumes_in_the_next_run(installed: Host) -> Non
     index.server.cuts[file] = [1000] * 4
     result = host.run(**index.options)
     assert f"big-1.0-py3-none-any.whl was truncated: 4000 of {size} bytes arrived" in result["cause"]
-    assert "un again" in result["remedy"] and host.link() == first
+    assert "un again" in result["remedy"]
+    assert host.link() == first
 
     index.server.cuts[file] = [size // 5, size // 3, size // 4]
     result = host.succeed(**index.options)
@@ -630,7 +658,8 @@ def test_a_disk_that_fills_up_during_a_download_leaves_the_host_unchanged(host: 
     index.options["requirements"].append(pin(big))
     host.limit = ["prlimit", f"--fsize={3 << 20}"]
     result = host.fail(**index.options)
-    assert f"{big.name} cannot be written" in result["cause"] and "Free some space" in result["remedy"]
+    assert f"{big.name} cannot be written" in result["cause"]
+    assert "Free some space" in result["remedy"]
     assert not host.root.exists()
 
 
@@ -638,7 +667,8 @@ def test_absent_removes_an_unfinished_download(host: Host, index: Index) -> None
     index.server.cuts[index.file] = [10] * 4
     assert host.run(**index.options)["failed"]
     copy = shutil.copytree(host.root.parent, host.directory / "copy", symlinks=True)
-    assert host.succeed(state="absent")["changed"] and not host.root.exists()
+    assert host.succeed(state="absent")["changed"]
+    assert not host.root.exists()
     copy.rename(host.root.parent)
     host.succeed(**index.options)
     host.succeed(state="absent")
@@ -658,7 +688,8 @@ def test_a_killed_run_leaves_nothing_visible_and_the_next_one_succeeds(host: Hos
     index.server.drips = ""
     started = time.monotonic()
     result = host.succeed(**index.options)
-    assert time.monotonic() - started < 50 and result["changed"]
+    assert time.monotonic() - started < 50
+    assert result["changed"]
     assert sorted(path.name for path in host.environments.iterdir()) == sorted([result["environment_id"], "current"])
     assert not host.succeed(**index.options)["changed"]
 
@@ -669,7 +700,8 @@ def test_kernel_is_written_for_an_environment_with_ipykernel_and_removed_again(i
     file = host.kernels / "sparkforge-torch" / "kernel.json"
     assert json.loads(file.read_text())["argv"][0] == str(environment / "bin" / "python")
     assert host.succeed(**{**options, "jupyter": False})["actions"] == ["files"]
-    assert not file.parent.exists() and host.succeed(**options)["changed"] and file.exists()
+    assert not file.parent.exists()
+    assert host.succeed(**options)["changed"] and file.exists()
     host.succeed(state="absent")
     assert not host.kernels.exists()
 
@@ -753,14 +785,16 @@ def test_wheels_are_requested_by_hash_verified_and_kept_with_the_environment(hos
     first = host.succeed(**options)
     assert not first["changed"]
     assert {wheel["sha256"] for wheel in first["missing_wheels"]} == {sha256(tiny), sha256(base)}
-    assert not host.root.exists() and host.succeed(check=True, **options)["changed"]
+    assert not host.root.exists()
+    assert host.succeed(check=True, **options)["changed"]
 
     paths = {sha256(path): str(path) for path in (tiny, base)}
     swapped = dict(zip(paths, reversed(list(paths.values()))))
     assert "expected" in host.fail(transferred=swapped, **options)["cause"]
 
     result = host.succeed(transferred=paths, **options)
-    assert result["changed"] and result["missing_wheels"] == []
+    assert result["changed"]
+    assert result["missing_wheels"] == []
     assert (host.root / "wheels" / sha256(tiny) / tiny.name).is_file()
     again = host.succeed(**options)
     assert (again["changed"], again["missing_wheels"]) == (False, [])

@@ -96,16 +96,19 @@ def test_a_second_run_changes_nothing_and_contacts_no_server(host: Host) -> None
     assert result["changed"] is False
     assert [row["action"] for row in result["archives"]] == ["none", "none"]
     assert result["diff"]["before"] == result["diff"]["after"]
-    assert host.call(check=True)["changed"] is False and host.content() == before
+    assert host.call(check=True)["changed"] is False
+    assert host.content() == before
     assert len(host.server.requests) == request_count
 
 
 def test_check_mode_on_an_empty_host_writes_and_downloads_nothing(host: Host) -> None:
     before = host.content()
     result = host.call(check=True)
-    assert result["changed"] is True and result["diff"]["before"] == ""
+    assert result["changed"] is True
+    assert result["diff"]["before"] == ""
     assert "libcudss 0.8.0.10 (linux-sbsa, cuda13)" in result["diff"]["after"]
-    assert host.content() == before and host.server.requests == []
+    assert host.content() == before
+    assert host.server.requests == []
 
 
 def test_check_mode_shows_the_old_and_the_new_version(host: Host) -> None:
@@ -115,7 +118,8 @@ def test_check_mode_shows_the_old_and_the_new_version(host: Host) -> None:
     result = host.call(check=True, archives=[newer])
     assert result["diff"]["before"] == "libcudss 0.8.0.10 (linux-sbsa, cuda13)\n"
     assert result["diff"]["after"] == "libcudss 0.9.0.1 (linux-sbsa, cuda13)\n"
-    assert result["archives"][0]["action"] == "replace" and host.content() == before
+    assert result["archives"][0]["action"] == "replace"
+    assert host.content() == before
 
 
 def test_an_upgrade_keeps_one_previous_version_and_a_downgrade_downloads_nothing(host: Host) -> None:
@@ -130,7 +134,8 @@ def test_an_upgrade_keeps_one_previous_version_and_a_downgrade_downloads_nothing
     assert sorted(os.listdir(cudss)) == ["0.10.0.2-cuda13", "0.9.0.1-cuda13", "current"]
     request_count = len(host.server.requests)
     result = host.call(archives=[versions["0.9.0"]])
-    assert result["changed"] is True and result["archives"][0]["action"] == "replace"
+    assert result["changed"] is True
+    assert result["archives"][0]["action"] == "replace"
     assert result["archives"][0]["previous_version"] == "0.10.0.2"
     assert os.readlink(cudss / "current") == "0.9.0.1-cuda13"
     assert len(host.server.requests) == request_count
@@ -157,11 +162,13 @@ def test_a_damaged_archive_is_detected_and_installed_again(host: Host, harm: t.A
     intact = host.content()
     harm(host.prefix / "libcudss/0.8.0.10-cuda13")
     result = host.call()
-    assert message in result["archives"][0]["reason"] and message in result["diff"]["before"]
+    assert message in result["archives"][0]["reason"]
+    assert message in result["diff"]["before"]
     assert [row["action"] for row in result["archives"]] == ["replace", "none"]
     healed = host.content()
     receipt = "opt/receipts/redist-libcudss.json"
-    assert {**healed, receipt: ""} == {**intact, receipt: ""} and host.call()["changed"] is False
+    assert {**healed, receipt: ""} == {**intact, receipt: ""}
+    assert host.call()["changed"] is False
 
 
 @pytest.mark.parametrize("missing", ["symlink", "loader entry"])
@@ -170,8 +177,10 @@ def test_a_missing_symlink_or_loader_entry_is_restored_without_a_download(host: 
     request_count = len(host.server.requests)
     path = host.prefix / "libcudss/current" if missing == "symlink" else host.loader / "sparkforge-libcudss.conf"
     path.unlink()
-    assert host.call()["changed"] is True and path.exists()
-    assert len(host.server.requests) == request_count and host.call()["changed"] is False
+    assert host.call()["changed"] is True
+    assert path.exists()
+    assert len(host.server.requests) == request_count
+    assert host.call()["changed"] is False
 
 
 def test_absent_removes_only_what_the_module_installed(host: Host) -> None:
@@ -184,8 +193,10 @@ def test_absent_removes_only_what_the_module_installed(host: Host) -> None:
     components = [{"component": "libcudss"}, {"component": "nvpl_blas"}]
     full = host.content()
     result = host.call(state="absent", archives=components, check=True)
-    assert result["changed"] is True and "libcudss 0.9.0.1" in result["diff"]["before"]
-    assert result["diff"]["after"] == "" and host.content() == full
+    assert result["changed"] is True
+    assert "libcudss 0.9.0.1" in result["diff"]["before"]
+    assert result["diff"]["after"] == ""
+    assert host.content() == full
     assert host.call(state="absent", archives=components)["changed"] is True
     assert host.content() == before
     assert host.call(state="absent", archives=components)["changed"] is False
@@ -194,7 +205,8 @@ def test_absent_removes_only_what_the_module_installed(host: Host) -> None:
 def test_absent_for_one_component_leaves_the_other_in_order(host: Host) -> None:
     host.call()
     host.call(state="absent", archives=[{"component": "libcudss"}])
-    assert not (host.prefix / "libcudss").exists() and host.call(archives=[host.nvpl])["changed"] is False
+    assert not (host.prefix / "libcudss").exists()
+    assert host.call(archives=[host.nvpl])["changed"] is False
 
 
 def test_absent_keeps_foreign_files(host: Host) -> None:
@@ -226,7 +238,8 @@ def test_leftovers_of_a_killed_run_are_removed(host: Host) -> None:
     (host.prefix / "libcudss/0.8.0.10-cuda13/half").write_bytes(b"half")
     host.call()
     assert sorted(os.listdir(host.prefix)) == ["libcudss", "nvpl_blas"]
-    assert not (host.prefix / "libcudss/current/half").exists() and host.call()["changed"] is False
+    assert not (host.prefix / "libcudss/current/half").exists()
+    assert host.call()["changed"] is False
 
 
 def refusal(host: Host, **options: t.Any) -> dict[str, t.Any]:
@@ -234,7 +247,8 @@ def refusal(host: Host, **options: t.Any) -> dict[str, t.Any]:
     before = host.content()
     result = host.call(**options)
     assert result.get("failed") is True, result
-    assert result["msg"] == f"{result['cause']} {result['remedy']}" and "Traceback" not in result["msg"]
+    assert result["msg"] == f"{result['cause']} {result['remedy']}"
+    assert "Traceback" not in result["msg"]
     assert host.content() == before
     return result
 
@@ -246,7 +260,8 @@ def requested_archives(host: Host) -> list[str]:
 def test_a_pin_that_the_manifest_contradicts_is_refused_before_any_download(host: Host) -> None:
     result = refusal(host, archives=[host.nvpl, {**host.cudss, "sha256": "0" * 64}])
     assert f"gives libcudss 0.8.0.10 (linux-sbsa, cuda13) the sha256 {host.cudss['sha256']}" in result["cause"]
-    assert "the stack pins 000" in result["cause"] and "playbooks/lock.yml" in result["remedy"]
+    assert "the stack pins 000" in result["cause"]
+    assert "playbooks/lock.yml" in result["remedy"]
     assert requested_archives(host) == []
 
 
@@ -299,14 +314,16 @@ def test_unpublished_archives_are_refused_with_the_published_ones(host: Host, li
 )
 def test_an_invalid_manifest_is_refused(host: Host, body: bytes, message: str) -> None:
     host.server.files["/compute/cudss/redist/redistrib_0.8.0.json"] = body
-    assert message in refusal(host)["cause"] and requested_archives(host) == []
+    assert message in refusal(host)["cause"]
+    assert requested_archives(host) == []
 
 
 def test_an_archive_without_the_pinned_soname_is_refused_with_its_sonames(host: Host) -> None:
     pin = host.publish("1.0.0", "1.0.0.35", soname="libcudss.so.1")
     entry = {**host.cudss, "release": "1.0.0", "version": "1.0.0.35", "sha256": pin}
     result = refusal(host, archives=[entry])
-    assert "libcudss 1.0.0.35 has no" in result["cause"] and "it has libcudss.so.1." in result["cause"]
+    assert "libcudss 1.0.0.35 has no" in result["cause"]
+    assert "it has libcudss.so.1." in result["cause"]
     assert "the soname in" in result["remedy"]
 
 

@@ -112,7 +112,8 @@ def test_cmake_and_ninja_of_the_requirements_build_and_are_in_the_receipt(host: 
     assert sorted(receipt["inputs"]["toolchain"]) == ["cc", "cxx", "python"]
     assert receipt["inputs"]["requirements"] == {"cmake": "==3.99.1", "ninja": "==1.99.2"}
     calls = (tmp_path / "calls").read_text()
-    assert "cmake -G Ninja" in calls and f"cmake --build {host.directory(first)}/build" in calls
+    assert "cmake -G Ninja" in calls
+    assert f"cmake --build {host.directory(first)}/build" in calls
     assert "\nninja -j 2" in calls or "\nninja -C" in calls
     assert host.build(source, **tool_options)["status"] == "unchanged"
 
@@ -144,7 +145,8 @@ def test_a_unit_is_fetched_from_mirrors_and_readable_files_have_no_password(host
         index.close()
     assert sorted(host.compilations()) == ["unit_0.c", "unit_1.c"]
     receipt = json.loads(Path(result["receipt"]).read_text())
-    assert receipt["url"] == source["repo"] and receipt["source"]["submodules"] == {"part": commit}
+    assert receipt["url"] == source["repo"]
+    assert receipt["source"]["submodules"] == {"part": commit}
     # The mirror and the index are not inputs of the fingerprint.
     assert host.build(source, **options)["status"] == "unchanged"
     assert "s3cret" not in json.dumps(result)
@@ -155,7 +157,8 @@ def test_a_unit_is_fetched_from_mirrors_and_readable_files_have_no_password(host
 
 def test_a_minimum_applies_to_the_cmake_of_the_requirements(host: EngineHost, tool_options: dict[str, t.Any]) -> None:
     failed = host.must_fail(host.project(SOURCE_FILES), **tool_options, minimum={"cmake": "4.0"})
-    assert "is version 3.99.1, but 4.0" in failed["cause"] and "requirements" in failed["remedy"]
+    assert "is version 3.99.1, but 4.0" in failed["cause"]
+    assert "requirements" in failed["remedy"]
     assert host.compilations() == []
 
 
@@ -208,7 +211,8 @@ def test_a_second_controller_follows_the_first(host: EngineHost) -> None:
     assert (second["status"], second["fingerprint"]) == ("running", started["fingerprint"])
     host.gate.unlink()
     assert host.must_build(source)["status"] in ("built", "unchanged")
-    assert len(host.compilations()) == SOURCE_FILES and host.state(started)["attempts"] == 1
+    assert len(host.compilations()) == SOURCE_FILES
+    assert host.state(started)["attempts"] == 1
 
 
 def test_build_tree_is_kept_only_with_keep(host: EngineHost) -> None:
@@ -221,7 +225,8 @@ def test_build_tree_is_kept_only_with_keep(host: EngineHost) -> None:
         "engine", "lock", "network.json", "request.json", "state.json",
     ]  # fmt: skip
     # A directory would get bytecode from a worker that still runs, while the next call replaces it.
-    assert (host.directory(other) / "engine").is_file() and not host.directory(kept).exists()
+    assert (host.directory(other) / "engine").is_file()
+    assert not host.directory(kept).exists()
     assert host.state(other)["phases"] == {}
 
 
@@ -233,7 +238,8 @@ def test_an_edit_after_a_failure_builds_in_another_directory(host: EngineHost) -
     finished = host.must_build(source, edits=[edit])
     # Without ccache, all objects are compiled again.
     assert len(host.compilations()) == 2 * SOURCE_FILES
-    assert finished["fingerprint"] != failed["fingerprint"] and not host.directory(failed).exists()
+    assert finished["fingerprint"] != failed["fingerprint"]
+    assert not host.directory(failed).exists()
 
 
 def test_objects_that_were_not_synced_are_rebuilt_after_a_power_loss(host: EngineHost) -> None:
@@ -274,7 +280,8 @@ def test_a_state_without_sources_restarts_the_build(host: EngineHost) -> None:
     failed = host.must_fail(source)
     # An earlier version kept the sources in this directory.
     (host.directory(failed) / "source").rename(host.directory(failed).parent / "tree-0123456789abcdef")
-    assert "no_such_header.h" in host.must_fail(source)["cause"] and len(host.compilations()) == 4
+    assert "no_such_header.h" in host.must_fail(source)["cause"]
+    assert len(host.compilations()) == 4
 
 
 def test_a_clock_that_went_back_is_reported_and_does_no_harm(host: EngineHost) -> None:
@@ -297,7 +304,8 @@ def test_an_edited_receipt_is_not_trusted(host: EngineHost) -> None:
     text = receipt.read_text()
     receipt.write_text(text.replace('"attempts": 1', '"attempts": 2'))
     healed = host.build(source)
-    assert healed["status"] == "unchanged" and "was modified" in json.dumps(healed["warnings"])
+    assert healed["status"] == "unchanged"
+    assert "was modified" in json.dumps(healed["warnings"])
     assert receipt.read_text() == text
     # If the copy next to the artefact is edited too, the unit is built again.
     for path in (receipt, Path(healed["artefact"]) / "receipt.json"):
@@ -327,8 +335,10 @@ def test_a_failure_has_cause_remedy_lines_and_log(host: EngineHost) -> None:
     failed = host.must_fail(host.project(SOURCE_FILES, broken=True))
     assert "no_such_header.h" in failed["cause"]
     assert any("no_such_header.h" in line for line in failed["lines"])
-    assert len(failed["lines"]) <= 10 and "no_such_header.h" in Path(failed["log"]).read_text()
-    assert failed["phase"] == "build" and not list((host.root / "receipts").rglob("tiny-*.json"))
+    assert len(failed["lines"]) <= 10
+    assert "no_such_header.h" in Path(failed["log"]).read_text()
+    assert failed["phase"] == "build"
+    assert not list((host.root / "receipts").rglob("tiny-*.json"))
     assert not [path for path in (host.root / "wheelhouse").rglob("*") if path.is_file()]
 
 
@@ -340,7 +350,8 @@ def test_a_silently_dropped_option_fails_and_the_next_run_succeeds(host: EngineH
         "expect": {"cmake_cache": {"USE_FANCY": "ON"}, "files": ["lib/libtiny.so"]},
     }
     failed = host.must_fail(source, **options)
-    assert "USE_FANCY" in failed["cause"] and failed["phase"] == "check"
+    assert "USE_FANCY" in failed["cause"]
+    assert failed["phase"] == "check"
     fancy.mkdir()
     subprocess.run(["gcc", "-shared", "-o", str(fancy / "libfancy.so"), "-x", "c", "/dev/null"], check=True)
     assert host.must_build(source, **options)["status"] == "built"
@@ -370,7 +381,8 @@ def test_a_build_has_the_network_only_with_option_network(host: EngineHost, by: 
         source = host.pack(tree)
         failed = host.must_fail(source)
         assert not server.requests
-        assert "no network after" in failed["cause"] and "option network" in failed["remedy"]
+        assert "no network after" in failed["cause"]
+        assert "option network" in failed["remedy"]
         built = host.must_build(source, network=True)
     assert built["fingerprint"] != failed["fingerprint"]
     assert json.loads(Path(built["receipt"]).read_text())["inputs"]["network"] == "true"
@@ -400,7 +412,8 @@ def test_absent_kills_the_build_and_removes_everything(host: EngineHost) -> None
     assert run_module("source_build", check_mode=True, **common)["changed"] is True
     assert Path(f"/proc/{host.state(started)['pid']}").exists()
     assert run_module("source_build", **common)["changed"] is True
-    assert not [path for path in host.root.rglob("*") if path.is_file()] and not host.logs.exists()
+    assert not [path for path in host.root.rglob("*") if path.is_file()]
+    assert not host.logs.exists()
     assert run_module("source_build", **common)["changed"] is False
 
 
@@ -419,7 +432,9 @@ def test_impossible_builds_are_refused_before_anything_is_written(host: EngineHo
     source = host.project(SOURCE_FILES)
     before = sorted(host.base.rglob("*"))
     result = host.build(source, **options)
-    assert result["failed"] is True and cause in result["cause"] and result["remedy"]
+    assert result["failed"] is True
+    assert cause in result["cause"]
+    assert result["remedy"]
     assert {*host.base.rglob("*")} - {*before} <= {host.root, host.root / "builds"}
 
 
@@ -458,4 +473,5 @@ def test_absent_with_an_invalid_unit_name_removes_nothing(host: EngineHost, name
     (host.root / "builds").mkdir()
     options = {"user": host.user, "root": str(host.root), "log_root": str(host.logs)}
     refused = run_module("source_build", name=name, state="absent", **options)
-    assert refused["failed"] and "valid unit name" in refused["msg"] and unrelated.is_dir()
+    assert refused["failed"] and "valid unit name" in refused["msg"]
+    assert unrelated.is_dir()

@@ -229,7 +229,8 @@ def test_a_process_id_written_by_the_account_is_not_killed(host: EngineHost) -> 
             # According to this file, that process is still writing to it.
             assert as_builder(WRITE, str(directory / f".request.json.{root_s.pid}-01234567"), "x") == 0
             assert host.build(source, keep=1, rebuild=True, follow=True)["status"] == "built"
-            assert host.absent()["changed"] and root_s.poll() is None
+            assert host.absent()["changed"]
+            assert root_s.poll() is None
             assert not (host.root / "builds").exists()
         finally:
             root_s.kill()

@@ -60,4 +60,5 @@ def test_a_published_manifest_is_signed_by_a_key_of_root(tmp_path: Path) -> None
 
 def test_missing_options_for_publishing_are_named() -> None:
     refused = run_module("wheelhouse", platform=PLATFORM)
-    assert refused["failed"] and "missing" in refused["msg"] and "units" in refused["msg"]
+    assert refused["failed"]
+    assert "missing" in refused["msg"] and "units" in refused["msg"]

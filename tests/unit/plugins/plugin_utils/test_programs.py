@@ -49,7 +49,8 @@ def test_the_packages_run_in_an_empty_environment(python: Path, tmp_path: Path) 
 
 def test_the_sources_name_the_command_that_makes_the_program(tmp_path: Path) -> None:
     proof = run(sys.executable, "-m", "sparkforge_proof", cwd=CHECKOUT / "proof/src")
-    assert proof.returncode == 2 and len(proof.stderr.splitlines()) == 1 and "Run make proof" in proof.stderr
+    assert proof.returncode == 2 and len(proof.stderr.splitlines()) == 1
+    assert "Run make proof" in proof.stderr
     (tmp_path / "settings.json").write_text("{}")
     arguments = ("-m", "sparkforge_guard", "install", tmp_path / "settings.json", "--check")
     assert "Run make guard" in run(sys.executable, *arguments, cwd=CHECKOUT / "guard/src").stderr

@@ -42,7 +42,8 @@ def parts(value: t.Any) -> t.Iterator[dict[str, t.Any]]:
 )
 def test_the_first_line_of_a_stack_names_its_schema(path: Path) -> None:
     match = re.fullmatch(r"# yaml-language-server: \$schema=(\S+)", path.read_text().splitlines()[0])
-    assert match and (path.parent / match[1]).resolve() in SCHEMAS
+    assert match
+    assert (path.parent / match[1]).resolve() in SCHEMAS
     assert ("profiles" in match[1]) is (path.stem == "profiles")
 
 

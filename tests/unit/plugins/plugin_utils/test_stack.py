@@ -90,7 +90,8 @@ def test_the_facts_have_the_keys_that_roles_read(site: Site) -> None:
     stack = site.facts()
     assert stack["name"] == "site"
     assert stack["cuda"] == {"version": "13.0", "major": 13, "suffix": "13-0", "home": "/usr/local/cuda-13.0"}
-    assert stack["profile"]["name"] == "gb10" and stack["profile"]["architectures"] == "12.0"
+    assert stack["profile"]["name"] == "gb10"
+    assert stack["profile"]["architectures"] == "12.0"
     assert stack["driver_minimum"] == "580.65.06"
     assert stack["archives"][0]["sha256"] == {"linux-sbsa": SHA, "linux-x86_64": OTHER}
     assert stack["lock"]["wheels"]["cp312-linux-aarch64"][0].startswith("filelock==4.2.11 ")
@@ -147,7 +148,8 @@ def test_a_path_or_the_file_of_profiles_is_not_a_stack_name(site: Site, name: st
 
 def test_an_unknown_profile_lists_the_known_ones(site: Site) -> None:
     error = site.refusal(profile="gb1")
-    assert "gb10, generic, thor" in error.cause and "`gb10`" in error.remedy
+    assert "gb10, generic, thor" in error.cause
+    assert "`gb10`" in error.remedy
 
 
 def test_an_unknown_method_names_the_nearest(site: Site) -> None:
@@ -212,14 +214,16 @@ def test_an_unknown_method_names_the_nearest(site: Site) -> None:
 def test_an_invalid_stack_is_refused_with_key_and_expected_value(site: Site, change: dict[str, t.Any], message: str):
     site.stack.update(change)
     error = site.refusal()
-    assert message in error.cause and str(site.path / "stacks" / "site.yml") in error.cause
+    assert message in error.cause
+    assert str(site.path / "stacks" / "site.yml") in error.cause
 
 
 def test_all_problems_of_a_stack_are_reported_at_once(site: Site) -> None:
     site.stack.update({"llvm_major": "x", "machines": [], "extra": 1})
     del site.stack["cuda"]
     error = site.refusal()
-    assert len(error.details["problems"]) == 4 and "4 problems" in error.cause
+    assert len(error.details["problems"]) == 4
+    assert "4 problems" in error.cause
 
 
 @pytest.mark.parametrize(
@@ -245,7 +249,8 @@ def test_a_file_that_is_not_a_stack_is_refused_and_runs_nothing(site: Site, text
 def test_a_stack_without_wheels_is_refused_with_its_reason() -> None:
     with pytest.raises(SparkforgeError) as caught:
         facts.facts("torch-2.9.1", "wheel", "gb10", SHIPPED_PATHS)
-    assert "CPU builds" in caught.value.cause and "Set stack_method to build" in caught.value.remedy
+    assert "CPU builds" in caught.value.cause
+    assert "Set stack_method to build" in caught.value.remedy
     assert "stack_lock_index_url" in caught.value.remedy
 
 
@@ -298,11 +303,14 @@ def test_a_wrong_lock_is_refused(site: Site, change: dict[str, t.Any], message: 
 
 def test_lock_id_depends_only_on_the_pins(site: Site) -> None:
     first = site.facts()["lock"]["id"]
-    assert len(first) == 12 and int(first, 16) >= 0 and site.lock is not None
+    assert len(first) == 12
+    assert int(first, 16) >= 0
+    assert site.lock is not None
     site.stack["description"] = "Another description"
     site.lock["resolved"] = "2027-01-01"
     site.lock["wheels"]["cp312-linux-aarch64"].reverse()
-    assert site.facts()["lock"]["id"] == first and site.facts(profile="generic")["lock"]["id"] == first
+    assert site.facts()["lock"]["id"] == first
+    assert site.facts(profile="generic")["lock"]["id"] == first
     site.lock["wheels"]["cp312-linux-aarch64"][0] = f"filelock==4.2.11 --hash=sha256:{SHA}"
     assert site.facts()["lock"]["id"] != first
 
@@ -435,7 +443,8 @@ def test_an_incomplete_or_outdated_lock_of_a_build_is_refused(built_site: Site, 
     assert built_site.lock is not None
     change(built_site.lock)
     error = built_site.refusal(method="build")
-    assert message in error.cause and "sparkforge.dgx_spark.lock -e stack_name=site" in error.remedy
+    assert message in error.cause
+    assert "sparkforge.dgx_spark.lock -e stack_name=site" in error.remedy
     assert "stack_method: wheel" in error.remedy
 
 
@@ -453,7 +462,8 @@ def test_all_gaps_of_a_lock_are_reported_at_once_and_removal_needs_no_lock(built
 
 def test_a_stack_without_units_is_not_built(site: Site) -> None:
     error = site.refusal(method="build")
-    assert "names no units" in error.cause and "stack_method: wheel" in error.remedy
+    assert "names no units" in error.cause
+    assert "stack_method: wheel" in error.remedy
 
 
 def test_lock_id_of_a_build_depends_on_units_and_requirements(built_site: Site) -> None:
@@ -501,7 +511,8 @@ SHIPPED_STACKS = sorted(path.stem for path in SHIPPED.glob("vars/*.yml") if path
 def test_a_shipped_stack_and_its_lock_are_valid_and_written_as_the_playbook_writes(name: str) -> None:
     definition, _path = load.load(name, SHIPPED_PATHS)
     lock, lock_path = load.load_lock(name, SHIPPED_PATHS)
-    assert lock is not None and lock_path is not None and Path(lock_path).read_text() == write.lock_text(lock)
+    assert lock is not None and lock_path is not None
+    assert Path(lock_path).read_text() == write.lock_text(lock)
     assert definition["python"]["version"] == "3.12"
 
 
@@ -534,7 +545,8 @@ def test_libraries_come_from_wheels_or_for_a_build_from_the_host(
     if stack_libraries:
         built_site.stack["wheel"]["libraries"] = stack_libraries
     stack = built_site.facts(method=method, libraries=libraries)
-    assert stack["libraries"] == expected and bool(stack["archives"]) == (expected == "all")
+    assert stack["libraries"] == expected
+    assert bool(stack["archives"]) == (expected == "all")
     # The environment's contents are the same.
     assert stack["lock"]["id"] == lock_id
 

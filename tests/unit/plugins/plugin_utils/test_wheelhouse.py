@@ -132,7 +132,8 @@ def test_an_unreachable_server_is_skipped(server: Server, cache: Cache, query: Q
     server.close()
     cache.save(query, signer.sign(manifest()))
     result = find(query, cache, Served(url), unused_builder)
-    assert result.where == "cache" and "No connection" in result.tried[0]["said"]
+    assert result.where == "cache"
+    assert "No connection" in result.tried[0]["said"]
 
 
 @pytest.mark.parametrize(
@@ -155,7 +156,8 @@ def test_a_refused_password_is_not_shown(server: Server, cache: Cache, query: Qu
     with pytest.raises(SparkforgeError, match="name and password") as caught:
         find(query, cache, Served(server.url, "lab" if password else "", password))
     message = f"{caught.value} {caught.value.details}"
-    assert "HTTP 401" in message and "wrong" not in message
+    assert "HTTP 401" in message
+    assert "wrong" not in message
     assert "sparkforge_wheelhouse_password" in caught.value.remedy
 
 
@@ -244,7 +246,8 @@ def test_a_url_is_queried_only_with_pinned_signers(server: Server, cache: Cache)
     server.publish(unsigned)
     server.statuses[MANIFEST] = [403] * 9
     result = find(QUERY, cache, Served(server.url))
-    assert result.manifest is None and "sparkforge_wheelhouse_signers names no key" in result.tried[0]["said"]
+    assert result.manifest is None
+    assert "sparkforge_wheelhouse_signers names no key" in result.tried[0]["said"]
     # If the cache has the same manifest, the URL is not queried either.
     cache.save(QUERY, unsigned)
     assert find(QUERY, cache, Served(server.url)).where == "cache"
@@ -273,7 +276,8 @@ def test_a_wheel_is_verified_before_it_gets_its_name(cache: Cache) -> None:
         store(cache, wheel, LOGIN)
     assert not os.path.exists(cache.directory)
     store(cache, wheel, WHEEL)
-    assert cache.missing(content) == [] and Path(cache.wheel(wheel)).parent.name == wheel.sha256
+    assert cache.missing(content) == []
+    assert Path(cache.wheel(wheel)).parent.name == wheel.sha256
     with cache.bringing(wheel) as target:
         assert target is None
 
@@ -284,7 +288,8 @@ def test_the_cache_keeps_the_latest_manifests_of_a_stack_and_their_wheels(cache:
         query = QUERY._replace(lock_id=f"{number:012x}")
         content = f"wheel {number}".encode()
         published = manifest(content, lock_id=query.lock_id)
-        assert cache.save(query, published) is True and cache.save(query, published) is False
+        assert cache.save(query, published) is True
+        assert cache.save(query, published) is False
         os.utime(cache.path_of(query), (number, number))
         store(cache, cache.missing(published)[0], content)
         versions.append((query, published))

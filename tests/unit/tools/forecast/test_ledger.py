@@ -42,7 +42,8 @@ def judge(example: t.Mapping[str, t.Any], **options: t.Any) -> forecast.Forecast
 
 
 def test_every_rule_of_the_ledger_has_two_examples() -> None:
-    assert len(SHIPPED.rules) >= 25 and len(EXAMPLES) >= 50 and SHIPPED.date.year == 2026
+    assert len(SHIPPED.rules) >= 25 and len(EXAMPLES) >= 50
+    assert SHIPPED.date.year == 2026
 
 
 @pytest.mark.parametrize(("rule", "kind"), EXAMPLES, ids=[f"{rule['id']}-{kind}" for rule, kind in EXAMPLES])
@@ -210,7 +211,8 @@ def test_an_unbounded_pattern_is_refused(tmp_path: Path, key: str, pattern: str)
         conditions = {"name": {"installs": {"name": pattern}}, "matches": fact, "any": {"any": [{"not": fact}]}}
         rule["when"] = [conditions[key]]
     started = time.monotonic()
-    assert "the regular expression" in refusal_of(rule, tmp_path) and time.monotonic() - started < 2
+    assert "the regular expression" in refusal_of(rule, tmp_path)
+    assert time.monotonic() - started < 2
 
 
 @pytest.mark.parametrize("pattern", [".*-.*-.*x", "(lib)?a*b+c{2,}x|(d|e*)?.*.*y", r"[(a+)+]*\(+\)+$", "[^]*]*.*.*x"])

@@ -36,7 +36,8 @@ def chosen_versions(index: PackageIndex, *requirements: str, target: Target = AA
 def refusal(index: PackageIndex, *requirements: str) -> SparkforgeError:
     with pytest.raises(SparkforgeError) as caught:
         chosen_versions(index, *requirements)
-    assert caught.value.remedy and "\n" not in caught.value.cause
+    assert caught.value.remedy
+    assert "\n" not in caught.value.cause
     return caught.value
 
 
@@ -55,7 +56,8 @@ def test_the_cpu_build_for_aarch64_needs_neither_triton_nor_nvidia_packages(inde
 def test_the_same_release_for_x86_64_needs_both(index: PackageIndex) -> None:
     index.record("cp313-linux-x86_64")
     versions = chosen_versions(index, "torch==2.10.0", target=Target("3.13", "x86_64"))
-    assert versions["triton"] == "3.6.0" and "nvidia-cudnn-cu12" in versions
+    assert versions["triton"] == "3.6.0"
+    assert "nvidia-cudnn-cu12" in versions
 
 
 def test_extras_of_cuda_toolkit_are_resolved(index: PackageIndex) -> None:
@@ -154,7 +156,8 @@ def test_a_missing_version_is_named_with_its_dependent(index: PackageIndex) -> N
     index.add("leaf", "1")
     cause = refusal(index, "root").cause
     assert "leaf<3" in cause or "leaf>=3" in cause
-    assert "root" in cause and "nothing" in refusal(index, "nothing").cause
+    assert "root" in cause
+    assert "nothing" in refusal(index, "nothing").cause
 
 
 @pytest.mark.parametrize("requirement", ["root", "leaf @ https://example.invalid/leaf-1-py3-none-any.whl"])
@@ -190,7 +193,8 @@ def test_no_password_of_an_index_is_shown(index: PackageIndex) -> None:
     index.authorization = "Basic no"
     with pytest.raises(SparkforgeError) as caught:
         resolve.resolve(["tool"], AARCH64, Index(index.simple.replace("://", "://user:p@ss@")))
-    assert "ss@" not in str(caught.value) + str(caught.value.details) and "401" in caught.value.cause
+    assert "ss@" not in str(caught.value) + str(caught.value.details)
+    assert "401" in caught.value.cause
 
 
 def test_a_directory_of_wheels_suffices_without_an_index(tmp_path: Path, index: PackageIndex) -> None:
@@ -225,7 +229,8 @@ def test_pips_configuration_is_used_unless_uv_is_configured(tmp_path: Path, monk
     options = " ".join(Index().options())
     assert "--default-index https://own.invalid/simple" in options
     assert "--index https://b.invalid/x --index https://c.invalid/y" in options
-    assert "--find-links /wheels" in options and "unsafe-best-match" in options
+    assert "--find-links /wheels" in options
+    assert "unsafe-best-match" in options
     assert Index("https://d.invalid/simple").options() == ["--default-index", "https://d.invalid/simple"]
     monkeypatch.setenv("UV_DEFAULT_INDEX", "https://e.invalid/simple")
     assert Index().options() == []

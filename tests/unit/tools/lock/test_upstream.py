@@ -80,7 +80,8 @@ def test_a_manifest_never_moves_a_pin_of_the_stack() -> None:
     archive = {**CUDSS, "sha256": {"linux-sbsa": "f" * 64}}
     with pytest.raises(SparkforgeError) as caught:
         resolve_archives(archive)
-    assert "3" * 64 in caught.value.cause and "f" * 64 in caught.value.cause
+    assert "3" * 64 in caught.value.cause
+    assert "f" * 64 in caught.value.cause
 
 
 @pytest.mark.parametrize("body", [b"<html>sign in</html>", b"[]", b""])
@@ -186,7 +187,8 @@ def test_locked_commit_is_kept_without_the_pinning_source() -> None:
     }
     repositories = Upstream()
     assert repositories.resolve({"llvm": SOURCES["llvm"]}, known) == {"llvm": known["llvm"]}
-    assert repositories.resolve({"llvm": SOURCES["llvm"]}) == {} and repositories.requests == []
+    assert repositories.resolve({"llvm": SOURCES["llvm"]}) == {}
+    assert repositories.requests == []
 
 
 def test_an_archive_is_its_own_pin() -> None:
@@ -262,7 +264,9 @@ def test_no_other_file_is_fetched_from_a_server_with_filters(repository, tmp_pat
     large = git(repository, "rev-parse", "HEAD:large.bin")
     pin = git(repository, "rev-parse", "HEAD:cmake/llvm-hash.txt")
     packets = trace.read_text()
-    assert f"want {pin}" in packets and f"want {large}" not in packets and "filter blob:none" in packets
+    assert f"want {pin}" in packets
+    assert f"want {large}" not in packets
+    assert "filter blob:none" in packets
 
 
 @pytest.fixture
@@ -321,7 +325,8 @@ def test_no_password_of_a_url_is_shown() -> None:
     for call in (lambda: upstream.ask_remote(url, "v1"), lambda: upstream.ask_file(url, "8" * 40, FILES)):
         with pytest.raises(SparkforgeError) as caught:
             call()
-        assert "secret" not in str(caught.value) and "127.0.0.1:1/none.git" in caught.value.cause
+        assert "secret" not in str(caught.value)
+        assert "127.0.0.1:1/none.git" in caught.value.cause
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,8 @@ def stack(method: str) -> dict:
 
 def test_the_method_decides_which_wheels_and_sources_are_needed() -> None:
     wheels = needs_of(stack("wheel"), ["aarch64"], None)
-    assert [wheel.name for wheel in wheels.wheels] == ["torch"] and wheels.sources == ()
+    assert [wheel.name for wheel in wheels.wheels] == ["torch"]
+    assert wheels.sources == ()
     assert [(archive.component, archive.platform) for archive in wheels.archives] == [("nvpl_blas", "linux-sbsa")]
     built = needs_of(stack("build"), ["aarch64"], None)
     assert [wheel.name for wheel in built.wheels] == ["filelock", "ninja"]
@@ -70,7 +71,8 @@ def test_the_method_decides_which_wheels_and_sources_are_needed() -> None:
 
 def test_each_machine_has_its_wheels_and_published_archives() -> None:
     needs = needs_of(stack("wheel"), ["aarch64", "x86_64"], None)
-    assert [wheel.hashes[0][0] for wheel in needs.wheels] == ["a", "c"] and len(needs.archives) == 1
+    assert [wheel.hashes[0][0] for wheel in needs.wheels] == ["a", "c"]
+    assert len(needs.archives) == 1
 
 
 def test_a_requested_extension_is_needed() -> None:

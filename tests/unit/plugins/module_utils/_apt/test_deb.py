@@ -50,7 +50,8 @@ def test_other_file_is_refused(tmp_path: Path, content: bytes, cause: str):
     path.write_bytes(content)
     with pytest.raises(SparkforgeError, match=cause) as raised:
         _deb.control(str(path))
-    assert raised.value.remedy and path.read_bytes() == content
+    assert raised.value.remedy
+    assert path.read_bytes() == content
 
 
 @pytest.mark.parametrize("deb", ["xz", "gzip", "none", "zstd"], indirect=True)

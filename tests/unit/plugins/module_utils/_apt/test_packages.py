@@ -175,7 +175,8 @@ def test_choice_is_the_version_that_apt_prefers(text: str, argument: str):
 )
 def test_choice_names_reason_of_missing_package(text: str, reason: str):
     choice = choose(text)
-    assert choice.argument is None and reason in choice.reason
+    assert choice.argument is None
+    assert reason in choice.reason
 
 
 @pytest.mark.parametrize("package", ["pinned", "other pin*", "/^pin/"])
@@ -302,7 +303,8 @@ ERRORS = [
 def test_apt_error_has_cause_and_remedy(stderr: str, cause: str, remedy: str):
     error = _apt_get.diagnose("install libfoo", "", stderr)
     assert re.search(cause, error.cause), error.cause
-    assert remedy in error.remedy and error.details["stderr"] == stderr
+    assert remedy in error.remedy
+    assert error.details["stderr"] == stderr
 
 
 def test_lock_error_names_the_holders_command():
@@ -449,12 +451,16 @@ def test_second_run_starts_no_process(apt: FakeApt, tmp_path: Path):
     package_set(apt, tmp_path, "dev").present()
     apt.calls.clear()
     result = package_set(apt, tmp_path, "dev", update_cache=True).present()
-    assert not result["changed"] and result["packages"] == {"dev": "1"} and apt.calls == []
+    assert not result["changed"]
+    assert result["packages"] == {"dev": "1"}
+    assert apt.calls == []
 
 
 def test_check_mode_reports_diff_and_changes_nothing(apt: FakeApt, tmp_path: Path):
     checked = package_set(apt, tmp_path, "dev", check_mode=True, update_cache=True).present()
-    assert checked["changed"] and not apt.executed("install") and not apt.executed("update")
+    assert checked["changed"]
+    assert not apt.executed("install")
+    assert not apt.executed("update")
     assert not (tmp_path / "root").exists()
     assert package_set(apt, tmp_path, "dev").present()["diff"] == checked["diff"]
 
@@ -462,7 +468,8 @@ def test_check_mode_reports_diff_and_changes_nothing(apt: FakeApt, tmp_path: Pat
 def test_all_unknown_packages_are_named_at_once(apt: FakeApt, tmp_path: Path):
     with pytest.raises(SparkforgeError, match=r"2 package\(s\).*nope1 is in no .*nope2 is in no") as raised:
         package_set(apt, tmp_path, "dev", "nope1", "nope2").present()
-    assert raised.value.details["unknown"] == ["nope1", "nope2"] and not apt.executed("install")
+    assert raised.value.details["unknown"] == ["nope1", "nope2"]
+    assert not apt.executed("install")
     assert not (tmp_path / "root").exists()
 
 
@@ -474,7 +481,8 @@ def test_refused_plan_leaves_the_host_unchanged(apt: FakeApt, tmp_path: Path, ex
     before = (apt.files / "var/lib/dpkg/status").read_text()
     with pytest.raises(SparkforgeError):
         package_set(apt, tmp_path, "dev").present()
-    assert not apt.executed("install") and (apt.files / "var/lib/dpkg/status").read_text() == before
+    assert not apt.executed("install")
+    assert (apt.files / "var/lib/dpkg/status").read_text() == before
     assert not (tmp_path / "root").exists()
 
 
@@ -518,7 +526,8 @@ def test_absent_keeps_packages_marked_manual(apt: FakeApt, tmp_path: Path):
     package_set(apt, tmp_path, "dev").present()
     (apt.files / "var/lib/apt/extended_states").write_text("")
     result = package_set(apt, tmp_path).absent()
-    assert set(apt.installed) == {"lib"} and "apt-mark manual" in result["kept"][0]["reason"]
+    assert set(apt.installed) == {"lib"}
+    assert "apt-mark manual" in result["kept"][0]["reason"]
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,8 @@ except Exception as error:
     print(error)
 """
     result = subprocess.run([sys.executable, "-c", starter], check=True, capture_output=True, text=True)
-    assert "cannot be started" in result.stdout and "No such file" in result.stdout
+    assert "cannot be started" in result.stdout
+    assert "No such file" in result.stdout
 
 
 def test_log_warns_of_suspend_without_systemd(tmp_path: Path) -> None:
@@ -106,8 +107,10 @@ def test_interpreter_in_closed_directory_is_refused(tmp_path: Path, monkeypatch:
     finally:
         closed.chmod(0o700)
     refused = error.value.cause.rpartition("may not enter ")[2].rstrip(".")
-    assert str(closed).startswith(refused) and account.name in error.value.cause
-    assert str(python) in error.value.cause and "ansible_python_interpreter" in error.value.remedy
+    assert str(closed).startswith(refused)
+    assert account.name in error.value.cause
+    assert str(python) in error.value.cause
+    assert "ansible_python_interpreter" in error.value.remedy
 
 
 def test_lock_is_released_with_its_holder(tmp_path: Path) -> None:
@@ -117,11 +120,14 @@ def test_lock_is_released_with_its_holder(tmp_path: Path) -> None:
          f"lock = detached.Lock({path!r}); print(lock.take(), flush=True); time.sleep(600)"],
         stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
-    assert holder.stdout is not None and holder.stdout.readline() == "True\n"
-    assert state_file.is_running(str(tmp_path)) and not detached.Lock(path).take()
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "True\n"
+    assert state_file.is_running(str(tmp_path))
+    assert not detached.Lock(path).take()
     holder.kill()
     holder.wait()
-    assert not state_file.is_running(str(tmp_path)) and detached.Lock(path).take()
+    assert not state_file.is_running(str(tmp_path))
+    assert detached.Lock(path).take()
 
 
 def test_orphans_are_killed_by_their_marker() -> None:
@@ -169,7 +175,8 @@ def test_build_is_killed_with_rights_of_its_account(monkeypatch: pytest.MonkeyPa
     build_process = subprocess.Popen(["sleep", "600"], env=environment, user="nobody", group="nogroup", extra_groups=[])
     try:
         detached.stop("x.service", marker, accounts.Account("nobody"))
-        assert own_process.poll() is None and build_process.wait() == -9
+        assert own_process.poll() is None
+        assert build_process.wait() == -9
     finally:
         for process in (own_process, build_process):
             process.kill()

@@ -38,7 +38,8 @@ def test_remove_does_not_follow_links(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("outside")
     disk.remove(str(tmp_path / "tree"))
     disk.remove(str(tmp_path / "link"))
-    assert os.listdir(tmp_path) == ["outside"] and (tmp_path / "outside/file").read_text() == "kept"
+    assert os.listdir(tmp_path) == ["outside"]
+    assert (tmp_path / "outside/file").read_text() == "kept"
     assert stat.S_IMODE((tmp_path / "outside").stat().st_mode) == 0o500
 
 
@@ -62,7 +63,8 @@ def test_remove_directories_of_any_mode_without_root(tmp_path: Path) -> None:
             disk.remove("a")
         finally:
             os._exit(os.path.lexists("a"))
-    assert os.waitpid(child, 0)[1] == 0 and os.listdir(directory) == []
+    assert os.waitpid(child, 0)[1] == 0
+    assert os.listdir(directory) == []
 
 
 @pytest.mark.parametrize("kind", ["link", "pipe", "socket", "directory", "device"])

@@ -55,7 +55,8 @@ def test_proxies_are_added_to_the_environment(tmp_path: Path) -> None:
     path.write_text('{"https_proxy": "http://u:p@proxy:3128"}')
     environment = {"PATH": "/bin", modules.PROXIES_VARIABLE: str(path)}
     modules.take_proxies(environment)
-    assert environment["https_proxy"] == "http://u:p@proxy:3128" and environment["PATH"] == "/bin"
+    assert environment["https_proxy"] == "http://u:p@proxy:3128"
+    assert environment["PATH"] == "/bin"
 
 
 @pytest.mark.parametrize("named", [{}, {modules.PROXIES_VARIABLE: "/nowhere/proxies.json"}])
@@ -71,4 +72,5 @@ def test_damaged_proxies_file_is_named(tmp_path: Path, content: str) -> None:
     path.write_text(content)
     with pytest.raises(SparkforgeError) as error:
         modules.take_proxies({modules.PROXIES_VARIABLE: str(path)})
-    assert str(path) in error.value.cause and "network_access" in error.value.remedy
+    assert str(path) in error.value.cause
+    assert "network_access" in error.value.remedy

@@ -59,9 +59,11 @@ def test_units_are_written_enabled_and_started_once(tmp_path: Path, systemd: Sys
     texts = {"a_service": "[Service]\n", "a_timer": "[Timer]\nOnCalendar=Sun 03:00\n"}
     announced = install(tmp_path, ["a.timer"], check_mode=True, **texts)
     assert announced["changed"] and len(announced["diff"]) == 2 and not list(tmp_path.iterdir())
-    assert systemd.take_commands() == [] and install(tmp_path, ["a.timer"], **texts)["changed"]
+    assert systemd.take_commands() == []
+    assert install(tmp_path, ["a.timer"], **texts)["changed"]
     assert systemd.take_commands() == [["daemon-reload"], ["enable", "a.timer"], ["restart", "a.timer"]]
-    assert not install(tmp_path, ["a.timer"], **texts)["changed"] and systemd.take_commands() == []
+    assert not install(tmp_path, ["a.timer"], **texts)["changed"]
+    assert systemd.take_commands() == []
 
 
 def test_units_that_do_not_run_are_started_again(tmp_path: Path, systemd: Systemd) -> None:

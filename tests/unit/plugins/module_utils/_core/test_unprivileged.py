@@ -72,13 +72,15 @@ def test_account_in_use_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(unprivileged, "_has_entry", lambda number: True)
         with pytest.raises(SparkforgeError, match="between 60706 and 60944"):
             run(code)
-    assert len({first, second, third}) == 3 and not list(Path("/run").glob(".sparkforge-*"))
+    assert len({first, second, third}) == 3
+    assert not list(Path("/run").glob(".sparkforge-*"))
 
 
 @pytest.mark.parametrize("then", ["", "raise SystemExit(3)"])
 def test_daemon_is_killed_after_success_and_failure(then: str) -> None:
     status, out, _err = run(DAEMON.format(then=then, drops=""))
-    assert status == (3 if then else 0) and is_gone(int(out.split()[0]))
+    assert status == (3 if then else 0)
+    assert is_gone(int(out.split()[0]))
 
 
 @as_root

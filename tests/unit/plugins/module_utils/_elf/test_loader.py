@@ -66,8 +66,10 @@ def test_closure_names_all_missing_libraries_at_once(root: pathlib.Path) -> None
         "libnvpl_lapack_lp64_gomp.so.0": "math_libraries",
     }
     cudss = result["missing"][0]
-    assert cudss["needed_by"] == [path] and cudss["provided_by"]["package"] == "libcudss0-cuda-13"
-    assert cudss["machine"] == "aarch64" and result["driver_provided"] == ["libcuda.so.1"]
+    assert cudss["needed_by"] == [path]
+    assert cudss["provided_by"]["package"] == "libcudss0-cuda-13"
+    assert cudss["machine"] == "aarch64"
+    assert result["driver_provided"] == ["libcuda.so.1"]
     assert result["resolved"]["libcublas.so.13"] == "/usr/lib/aarch64-linux-gnu/libcublas.so.13"
 
 
@@ -87,7 +89,8 @@ def test_library_of_wrong_version_is_named_with_path(root: pathlib.Path) -> None
     assert sonames(result["missing"]) == ["libcudss.so.0"]
     (note,) = result["wrong_version"]
     assert (note["soname"], note["found"]) == ("libcudss.so.0", "libcudss.so.1")
-    assert note["path"] == "/usr/lib/aarch64-linux-gnu/libcudss.so.1" and note["path"] in note["note"]
+    assert note["path"] == "/usr/lib/aarch64-linux-gnu/libcudss.so.1"
+    assert note["path"] in note["note"]
 
 
 @pytest.mark.parametrize("path", ["/usr/lib/aarch64-linux-gnu/libx/13/libx.so.1", "/usr/lib/libx.so.1.4.2"])
@@ -115,7 +118,8 @@ def test_file_opened_through_alias_provides_its_soname(root: pathlib.Path) -> No
     (root / "usr/lib/libalias.so").symlink_to("libreal.so.7")
     write_elf(root / "a.so", needed=["libalias.so", "libreal.so.7"])
     result = closure(root, "/a.so")
-    assert result["missing"] == [] and result["resolved"]["libreal.so.7"] == "/usr/lib/libalias.so"
+    assert result["missing"] == []
+    assert result["resolved"]["libreal.so.7"] == "/usr/lib/libalias.so"
 
 
 @pytest.mark.parametrize(
@@ -460,7 +464,8 @@ def test_each_file_is_read_once(root: pathlib.Path, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(reader, "read_elf", counted)
     result = closure(root, "/d")
-    assert result["missing"] == [] and len(read) == len(set(read)) == result["examined"] == 32
+    assert result["missing"] == []
+    assert len(read) == len(set(read)) == result["examined"] == 32
 
 
 def test_directory_with_two_machines(root: pathlib.Path) -> None:

@@ -79,7 +79,8 @@ def test_other_class_or_byte_order_is_not_read(tmp_path: pathlib.Path, bits: int
 
 def test_elf_writer_output_matches_pyelftools(tmp_path: pathlib.Path) -> None:
     path = elf_writer.write_elf(tmp_path / "a.so", soname="a.so", needed=["b.so"], rpath="/x:/y")
-    assert by_pyelftools(str(path))["needed"] == ("b.so",) and by_pyelftools(str(path))["rpath"] == "/x:/y"
+    assert by_pyelftools(str(path))["needed"] == ("b.so",)
+    assert by_pyelftools(str(path))["rpath"] == "/x:/y"
 
 
 def test_file_without_section_headers(tmp_path: pathlib.Path) -> None:
@@ -200,5 +201,7 @@ def test_header_table_refused_by_linux_is_not_read(tmp_path: pathlib.Path, size:
 
 def test_is_elf_checks_the_magic_number(tmp_path: pathlib.Path) -> None:
     (tmp_path / "text").write_text("x")
-    assert not reader.is_elf(str(tmp_path / "text")) and not reader.is_elf(str(tmp_path / "gone"))
-    assert not reader.is_elf(str(tmp_path)) and reader.is_elf(sys.executable)
+    assert not reader.is_elf(str(tmp_path / "text"))
+    assert not reader.is_elf(str(tmp_path / "gone"))
+    assert not reader.is_elf(str(tmp_path))
+    assert reader.is_elf(sys.executable)

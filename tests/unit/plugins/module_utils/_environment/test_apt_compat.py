@@ -31,7 +31,8 @@ def test_series_of_version(version: str, expected: tuple[str, str]) -> None:
 )
 def test_misfit_of_missing_older_or_other_series(name: str, before: str, now: str | None, message: str) -> None:
     result = apt_compat.misfit({name: before}, {} if now is None else {name: now})
-    assert message in result.wrong[0] and result.newer == []
+    assert message in result.wrong[0]
+    assert result.newer == []
 
 
 def test_newer_version_of_same_series_fits_and_is_reported() -> None:

@@ -188,7 +188,8 @@ def test_index_error_is_reported(bench: Bench, answer: t.Any, cause: str) -> Non
         bench.server.statuses["/simple/tiny/"] = [answer] * 4
     with pytest.raises(SparkforgeError, match=cause) as failure:
         bench.fetch(line)
-    assert failure.value.remedy and http.is_transient(failure.value) == (answer == 503)
+    assert failure.value.remedy
+    assert http.is_transient(failure.value) == (answer == 503)
 
 
 def test_versions_offered_by_index_are_named(bench: Bench) -> None:

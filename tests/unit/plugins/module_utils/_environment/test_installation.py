@@ -143,7 +143,8 @@ PIP = [
 @pytest.mark.parametrize(("output", "cause"), PIP)
 def test_pip_failure_has_cause_and_remedy(output: str, cause: str) -> None:
     error = installer.pip_failure(output)
-    assert cause in error.cause and error.remedy.endswith(".")
+    assert cause in error.cause
+    assert error.remedy.endswith(".")
 
 
 @pytest.mark.parametrize(
@@ -158,7 +159,8 @@ def test_pip_failure_has_cause_and_remedy(output: str, cause: str) -> None:
 )
 def test_missing_venv_names_its_package(output: str, cause: str, remedy: str) -> None:
     error = installer.venv_failure("/usr/bin/python3.12", (3, 12), output)
-    assert cause in error.cause and remedy in error.remedy
+    assert cause in error.cause
+    assert remedy in error.remedy
 
 
 @pytest.mark.parametrize(
@@ -174,7 +176,9 @@ def test_missing_venv_names_its_package(output: str, cause: str, remedy: str) ->
 def test_missing_library_names_its_role(library: str, role: str) -> None:
     message = f"ImportError: {library}: cannot open shared object file: No such file or directory"
     error = installer.import_failure("torch", message)
-    assert library in error.cause and role in error.remedy and "elf_closure_info" in error.remedy
+    assert library in error.cause
+    assert role in error.remedy
+    assert "elf_closure_info" in error.remedy
 
 
 def run_activated(tmp_path: pathlib.Path, shell: str, after: str, environ=None) -> subprocess.CompletedProcess[str]:

@@ -79,7 +79,8 @@ def test_killed_check_of_packages_is_no_conflict(bench: Bench) -> None:
 
 def test_environment_has_no_direct_urls(bench: Bench) -> None:
     site = bench.install()
-    assert not list(site.glob("tiny-*.dist-info/direct_url.json")) and (site / "pip").is_dir()
+    assert not list(site.glob("tiny-*.dist-info/direct_url.json"))
+    assert (site / "pip").is_dir()
 
 
 def test_incompatible_packages_are_refused(bench: Bench) -> None:

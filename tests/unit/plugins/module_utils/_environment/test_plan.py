@@ -55,7 +55,8 @@ def test_plan_of_new_environment_changes_nothing(open_path: pathlib.Path) -> Non
     result = plan.plan(requested, refuse)
     assert result.actions == ["install", "switch", "files", "access"]
     assert (result.current, result.previous, result.staged) == (result.environment_id, None, None)
-    assert result.prune == [] and result.receipt["requirements"] == [f"a==1 --hash=sha256:{SHA}"]
+    assert result.prune == []
+    assert result.receipt["requirements"] == [f"a==1 --hash=sha256:{SHA}"]
     assert result.receipt["paths"]["environment"] == str(open_path / "envs" / "torch" / result.environment_id)
     assert not [path for path, (_text, mode) in result.files.items() if mode & 0o022], "only root writes shell files"
     staged = plan.plan(dataclasses.replace(requested, switch=False), refuse)

@@ -186,7 +186,8 @@ def test_report_written_by_the_proof_is_read(tree: Tree) -> None:
 
 def test_timer_is_installed_by_role_verify() -> None:
     tasks = (Path(__file__).parents[5] / "roles/verify/tasks/scheduled.yml").read_text()
-    assert f"path: {status.TIMER}\n" in tasks and status.TIMER == scheduled.TIMER
+    assert f"path: {status.TIMER}\n" in tasks
+    assert status.TIMER == scheduled.TIMER
 
 
 def requested_environment(**changed: t.Any) -> dict[str, t.Any]:

@@ -52,7 +52,8 @@ def failed_checks(rows: dict[str, dict[str, t.Any]]) -> set[str]:
 
 def test_sound_host_passes_with_device_and_speed(spark: Spark) -> None:
     rows = check(spark)
-    assert failed_checks(rows) == set() and rows["rdma.cable1.1"]["measured"] == "roceP2p1s0f0"
+    assert failed_checks(rows) == set()
+    assert rows["rdma.cable1.1"]["measured"] == "roceP2p1s0f0"
     assert rows["state.cable1.0"]["measured"] == "enp1s0f0np0 192.168.200.1/24, 200 Gb/s"
     assert rows["jumbo.cable1.0.spark02"]["measured"] == 9000
 
@@ -132,8 +133,10 @@ def test_each_half_is_measured_by_its_device_and_gid(spark: Spark) -> None:
     rows = measure_rate(spark, 92.57)
     assert [(row["status"], row["measured"]) for row in rows] == [("pass", 92.57), ("pass", 92.57)]
     first, second = [argv for argv in spark.ran if "ib_write_bw" in argv[0]]
-    assert first[1:5] == ["-d", "rocep1s0f0", "-i", "1"] and first[-3:] == ["-x", "3", "192.168.200.2"]
-    assert second[second.index("-p") + 1] != first[first.index("-p") + 1] and second[-1] == "192.168.201.2"
+    assert first[1:5] == ["-d", "rocep1s0f0", "-i", "1"]
+    assert first[-3:] == ["-x", "3", "192.168.200.2"]
+    assert second[second.index("-p") + 1] != first[first.index("-p") + 1]
+    assert second[-1] == "192.168.201.2"
 
 
 def test_server_has_no_peer_and_no_rate(spark: Spark) -> None:
@@ -162,7 +165,8 @@ def test_other_low_rate_is_reported(spark: Spark) -> None:
 def test_missing_perftest_skips_the_measurement(spark: Spark) -> None:
     (spark.root / "usr/bin/ib_write_bw").unlink()
     rows = measure_rate(spark, 92.57)
-    assert {row["status"] for row in rows} == {"skip"} and "perftest" in rows[0]["cause"]
+    assert {row["status"] for row in rows} == {"skip"}
+    assert "perftest" in rows[0]["cause"]
 
 
 def test_missing_peer_is_reported(spark: Spark, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,7 +174,8 @@ def test_missing_peer_is_reported(spark: Spark, monkeypatch: pytest.MonkeyPatch)
     output = "Couldn't connect to 192.168.200.2:12000\nUnable to open file descriptor"
     spark.commands["ib_write_bw -d"] = (1, output, "")
     row = measure(spark)[0]
-    assert "finish with spark02: Couldn't connect" in row["cause"] and "two forks" in row["remedy"]
+    assert "finish with spark02: Couldn't connect" in row["cause"]
+    assert "two forks" in row["remedy"]
 
 
 def test_client_retries_until_server_is_ready(spark: Spark, monkeypatch: pytest.MonkeyPatch) -> None:

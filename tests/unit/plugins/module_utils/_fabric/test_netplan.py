@@ -73,7 +73,8 @@ def setup(tmp_path: Path) -> Setup:
 
 def test_both_interfaces_get_addresses_and_hcas(setup: Setup) -> None:
     result = setup.run()
-    assert result["changed"] is True and stat.S_IMODE(setup.file.stat().st_mode) == 0o600
+    assert result["changed"] is True
+    assert stat.S_IMODE(setup.file.stat().st_mode) == 0o600
     ethernets = yaml.safe_load(setup.file.read_text())["network"]["ethernets"]
     addresses = {name: row["addresses"] for name, row in ethernets.items()}
     assert addresses == {"enp1s0f0np0": ["192.168.200.1/24"], "enP2p1s0f0np0": ["192.168.201.1/24"]}
@@ -90,7 +91,8 @@ def test_both_interfaces_get_addresses_and_hcas(setup: Setup) -> None:
 def test_ring_has_four_devices_and_its_settings(tmp_path: Path) -> None:
     environment = Setup(tmp_path, ("spark01", "spark02", "spark03")).run()["environment"]
     assert environment["NCCL_IB_HCA"] == "rocep1s0f0,roceP2p1s0f0,rocep1s0f1,roceP2p1s0f1"
-    assert environment["NCCL_IB_SUBNET_AWARE_ROUTING"] == "1" and environment["NCCL_NET_PLUGIN"] == "none"
+    assert environment["NCCL_IB_SUBNET_AWARE_ROUTING"] == "1"
+    assert environment["NCCL_NET_PLUGIN"] == "none"
 
 
 def test_changed_mtu_is_restored_unless_cable_is_missing(setup: Setup) -> None:
@@ -107,7 +109,8 @@ def test_changed_mtu_is_restored_unless_cable_is_missing(setup: Setup) -> None:
 def test_file_readable_by_others_is_rewritten(setup: Setup) -> None:
     setup.run()
     setup.file.chmod(0o644)
-    assert setup.run()["changed"] is True and stat.S_IMODE(setup.file.stat().st_mode) == 0o600
+    assert setup.run()["changed"] is True
+    assert stat.S_IMODE(setup.file.stat().st_mode) == 0o600
 
 
 def test_original_mtu_is_restored_after_several_runs(setup: Setup) -> None:
@@ -127,8 +130,10 @@ def test_lost_management_address_reverts_the_change(setup: Setup) -> None:
         setup.spark.addresses["enP7s7"] = []
 
     setup.apply_file = lose_management_address  # type: ignore[method-assign]
-    assert "lacks 10.0.0.11/24" in setup.run_error().cause
-    assert not setup.file.exists() and not (setup.root / "receipts").exists()
+    error = setup.run_error()
+    assert "lacks 10.0.0.11/24" in error.cause
+    assert not setup.file.exists()
+    assert not (setup.root / "receipts").exists()
     assert setup.spark.addresses["enp1s0f0np0"] == []
 
 
@@ -143,7 +148,8 @@ def test_failed_removal_restores_the_fabric(setup: Setup) -> None:
     setup.apply_file = lose_management_address  # type: ignore[method-assign]
     assert "lacks 10.0.0.11/24" in setup.run_error(state="absent").cause
     assert setup.file.read_text() == text
-    assert setup.spark.addresses["enp1s0f0np0"] == ["192.168.200.1/24"] and setup.run()["changed"] is False
+    assert setup.spark.addresses["enp1s0f0np0"] == ["192.168.200.1/24"]
+    assert setup.run()["changed"] is False
 
 
 def test_ineffective_apply_reverts_the_change(setup: Setup) -> None:
@@ -153,7 +159,8 @@ def test_ineffective_apply_reverts_the_change(setup: Setup) -> None:
 
 
 def test_file_is_written_without_apply(setup: Setup) -> None:
-    assert setup.run(apply=False)["changed"] is True and setup.apply_count() == 0
+    assert setup.run(apply=False)["changed"] is True
+    assert setup.apply_count() == 0
     assert setup.run(apply=False)["changed"] is False
 
 
@@ -170,13 +177,15 @@ def test_kernel_problem_is_a_warning(setup: Setup) -> None:
 
 @pytest.mark.parametrize("environment", [{"lower": "1"}, {"A B": "1"}, {"NCCL_DEBUG": "a b"}, {"NCCL_DEBUG": "$(id)"}])
 def test_variable_unsafe_for_a_shell_is_refused(setup: Setup, environment: dict[str, str]) -> None:
-    assert "fabric_environment" in setup.run_error(environment=environment).cause and not setup.file.exists()
+    assert "fabric_environment" in setup.run_error(environment=environment).cause
+    assert not setup.file.exists()
 
 
 def test_variables_can_be_replaced_and_removed(setup: Setup) -> None:
     changes = {"NCCL_DEBUG": "INFO", "UCX_NET_DEVICES": None}
     environment = setup.run(environment=changes, socket_interface="enp1s0f0np0")["environment"]
-    assert environment["NCCL_DEBUG"] == "INFO" and "UCX_NET_DEVICES" not in environment
+    assert environment["NCCL_DEBUG"] == "INFO"
+    assert "UCX_NET_DEVICES" not in environment
     assert environment["NCCL_SOCKET_IFNAME"] == "enp1s0f0np0"
 
 

@@ -45,7 +45,8 @@ def test_wrong_sha256_names_both_hashes(server: Server, tmp_path: Path) -> None:
     assert failure.value.cause == (
         f"The sha256 of {server.url}/file is {hashlib.sha256(BODY).hexdigest()}, expected {'0' * 64}."
     )
-    assert "use the file" in failure.value.remedy and os.listdir(tmp_path) == []
+    assert "use the file" in failure.value.remedy
+    assert os.listdir(tmp_path) == []
     assert len(server.requests) == 1, "a retry would not help"
 
 
@@ -122,7 +123,8 @@ def test_truncated_download_is_refused_with_sizes(server: Server, tmp_path: Path
     with pytest.raises(SparkforgeError) as failure:
         http.fetch(f"{server.url}/file", str(tmp_path), retries=2)
     assert f"truncated: 1000 of {len(BODY)} bytes" in failure.value.cause
-    assert failure.value.details["attempts"] == 3 and pauses == [1.0, 2.0]
+    assert failure.value.details["attempts"] == 3
+    assert pauses == [1.0, 2.0]
     assert os.listdir(tmp_path) == []
 
 
@@ -139,7 +141,8 @@ def test_final_http_status_is_not_retried(server: Server, tmp_path: Path, status
 @pytest.mark.parametrize("status", sorted(http_errors.TRANSIENT_HTTP))
 def test_busy_server_is_retried(server: Server, tmp_path: Path, status: t.Any) -> None:
     server.statuses["/file"] = [status]
-    assert http.fetch(f"{server.url}/file", str(tmp_path)) and len(server.requests) == 2
+    assert http.fetch(f"{server.url}/file", str(tmp_path))
+    assert len(server.requests) == 2
 
 
 def test_html_page_instead_of_archive_is_refused(server: Server, tmp_path: Path) -> None:
@@ -174,7 +177,8 @@ def test_file_above_max_bytes_is_refused(server: Server, tmp_path: Path, lengths
     server.lengths = lengths
     with pytest.raises(SparkforgeError, match="limit is 1000"):
         http.fetch(f"{server.url}/file", str(tmp_path), sha256=hashlib.sha256(BODY).hexdigest(), max_bytes=1000)
-    assert os.listdir(tmp_path) == [] and len(server.requests) == 1
+    assert os.listdir(tmp_path) == []
+    assert len(server.requests) == 1
     (tmp_path / "local").write_bytes(BODY)
     with pytest.raises(SparkforgeError, match="limit is 1000"):
         http.fetch((tmp_path / "local").as_uri(), str(tmp_path), max_bytes=1000)
@@ -195,7 +199,8 @@ def test_stalling_server_is_given_up(server: Server, tmp_path: Path, monkeypatch
     server.drips = part
     with pytest.raises(UnreachableError, match="sends too slowly"):
         http.fetch(f"{server.url}/file", str(tmp_path))
-    assert os.listdir(tmp_path) == [] and len(server.requests) == 2
+    assert os.listdir(tmp_path) == []
+    assert len(server.requests) == 2
 
 
 def test_slow_server_is_waited_for(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -272,7 +277,8 @@ def secure(tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[tuple[Server,
 def test_unknown_ca_is_refused_with_remedy(secure: tuple[Server, str], tmp_path: Path, pauses: list[float]) -> None:
     with pytest.raises(SparkforgeError, match="cannot be verified") as failure:
         http.fetch(f"{secure[0].url}/file", str(tmp_path))
-    assert "sparkforge_ca_certificate" in failure.value.remedy and "never turned off" in failure.value.remedy
+    assert "sparkforge_ca_certificate" in failure.value.remedy
+    assert "never turned off" in failure.value.remedy
     assert pauses == [], "a retry would not help"
     assert secure[0].requests == []
 
@@ -300,7 +306,8 @@ def test_redirect_back_into_tls_is_refused(secure, server: Server, tmp_path: Pat
     server.redirects["/middle"] = f"{secure[0].url}/file"
     with pytest.raises(SparkforgeError, match=f"{server.url}/middle, which .* TLS"):
         http.fetch(f"{secure[0].url}/old", str(tmp_path))
-    assert server.requests == [] and secure[0].paths == ["/old"]
+    assert server.requests == []
+    assert secure[0].paths == ["/old"]
 
 
 def test_netrc_credentials_do_not_follow_redirect(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -309,7 +316,8 @@ def test_netrc_credentials_do_not_follow_redirect(server: Server, tmp_path: Path
         (tmp_path / "netrc").write_text("machine 127.0.0.1 login root password secret\n")
         monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
         server.redirects["/old"] = f"{other.url.replace('127.0.0.1', 'localhost')}/file"
-        assert http.fetch(f"{server.url}/old", str(tmp_path)) and server.credentials
+        assert http.fetch(f"{server.url}/old", str(tmp_path))
+        assert server.credentials
         assert other.credentials == []
         monkeypatch.delenv("NETRC")
         server.authorization = "Basic " + base64.b64encode(b"user:secret").decode()

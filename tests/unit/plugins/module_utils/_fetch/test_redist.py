@@ -116,7 +116,8 @@ def test_deep_staging_directory_of_killed_run_is_removed(bench: Bench) -> None:
         os.close(parent)
         parent = child
     os.close(parent)
-    assert bench.redist().present()["changed"] and os.listdir(bench.path / "prefix") == ["one"]
+    assert bench.redist().present()["changed"]
+    assert os.listdir(bench.path / "prefix") == ["one"]
 
 
 @pytest.mark.parametrize("target", ["..", ".", "../..", "current", "../other", "{bench}/outside"])
@@ -134,7 +135,8 @@ def test_edited_link_does_not_decide_removal(bench: Bench, target: str) -> None:
     assert set(removed) <= {str(link), str(bench.path / "prefix/one/1.0-cuda13")} | {
         str(bench.path / path) for path in ("loader/sparkforge-one.conf", "root/receipts/redist-one.json")
     }
-    assert (bench.path / "prefix/other/1.0").is_dir() and (bench.path / "outside").is_dir()
+    assert (bench.path / "prefix/other/1.0").is_dir()
+    assert (bench.path / "outside").is_dir()
     assert os.listdir(bench.path / "prefix/one") == ["of-somebody-else"]
 
 
@@ -201,8 +203,11 @@ def test_ldconfig_runs_once_before_the_receipts(bench: Bench) -> None:
     assert calls == [(["/sbin/ldconfig"], False)]
     status[0] = 0
     assert redist().present()["changed"] is True, "without ldconfig the installation is not complete"
-    assert calls[1:] == [(["/sbin/ldconfig"], False)] and redist().present()["changed"] is False
-    assert len(calls) == 2 and redist().absent()["changed"] is True and len(calls) == 3
+    assert calls[1:] == [(["/sbin/ldconfig"], False)]
+    assert redist().present()["changed"] is False
+    assert len(calls) == 2
+    assert redist().absent()["changed"] is True
+    assert len(calls) == 3
     assert sorted(path.name for path in bench.path.iterdir()) == ["loader", "mirror"]
 
 
@@ -223,4 +228,5 @@ def test_upgrade_ignores_paths_of_edited_receipt(bench: Bench) -> None:
     precious.mkdir()
     bench.edit_receipt(previous={"path": str(precious), "prefix": str(bench.path), "component": "one"})
     bench.publish(version="2.0", release="2")
-    assert bench.redist().present()["changed"] and precious.is_dir()
+    assert bench.redist().present()["changed"]
+    assert precious.is_dir()

@@ -119,8 +119,10 @@ def test_resolve_tags_branches_and_commits(bench: Bench) -> None:
     git("branch", "same", second, cwd=repository.tree)
     assert bench.resolve("one", "v1.0") == first
     assert bench.resolve("one", "v2.0") == second, "an annotated tag is peeled"
-    assert git("rev-parse", "v2.0", cwd=repository.tree) != second and bench.resolve("one", "main") == second
-    assert bench.resolve("one", "release/2") == first and bench.resolve("one", "HEAD") == second
+    assert git("rev-parse", "v2.0", cwd=repository.tree) != second
+    assert bench.resolve("one", "main") == second
+    assert bench.resolve("one", "release/2") == first
+    assert bench.resolve("one", "HEAD") == second
     assert bench.resolve("one", "same") == first, "the tag is preferred to the branch"
     assert bench.resolve("one", "refs/tags/v2.0") == second
     requests = len(bench.server.requests)
@@ -203,7 +205,8 @@ def test_second_fetch_recreates_tree_from_store(bench: Bench) -> None:
     (bench.tree / "folder").mkdir(mode=0o500)
     assert bench.fetch(source) == first == {"commit": commit, "submodules": {"third_party/library": inner}}
     assert sorted(os.listdir(bench.tree)) == [".git", ".gitmodules", "file", "third_party"]
-    assert (bench.tree / "file").read_text() == "1" and os.listdir(bench.tree.parent) == ["source"]
+    assert (bench.tree / "file").read_text() == "1"
+    assert os.listdir(bench.tree.parent) == ["source"]
     assert bench.clock.pauses == []
     bench.server.start()
 
@@ -222,7 +225,8 @@ def test_fetch_reuses_stored_objects(bench: Bench) -> None:
     bench.fetch(sources.Git(bench.url("one"), first))
     bench.server.sent = 0
     bench.fetch(sources.Git(bench.url("one"), second))
-    assert bench.server.sent < 10_000 and sorted(os.listdir(bench.tree)) == [".git", "large", "small"]
+    assert bench.server.sent < 10_000
+    assert sorted(os.listdir(bench.tree)) == [".git", "large", "small"]
 
 
 def test_old_server_serves_only_branch_tips(bench: Bench) -> None:
@@ -253,7 +257,8 @@ def test_local_repository(bench: Bench) -> None:
 
 def test_fetch_refuses_tag(bench: Bench) -> None:
     error = bench.fetch_error(sources.Git(bench.url("one"), "v1.0"))
-    assert "'v1.0' is not" in error.cause and "lock.yml" in error.remedy
+    assert "'v1.0' is not" in error.cause
+    assert "lock.yml" in error.remedy
 
 
 def test_missing_commit(bench: Bench) -> None:
@@ -364,10 +369,12 @@ def test_credentials_reach_only_the_server(bench: Bench, tmp_path: Path) -> None
     bench.fetch(sources.Git(url, commit), environment=environment)
     assert (bench.tree / "lib/code").read_text() == "x"
     leaks = subprocess.run(["grep", "-rlE", "se(%20|.)cret", str(tmp_path)], capture_output=True, check=False)
-    assert leaks.stdout == b"" and "cret" not in "".join(bench.messages)
+    assert leaks.stdout == b""
+    assert "cret" not in "".join(bench.messages)
     sources.disk.remove(str(bench.tree))
     error = bench.fetch_error(sources.Git(url.replace("user:", "other:"), "1" * 40))
-    assert "needs credentials" in error.cause and "cret" not in str(error.as_result())
+    assert "needs credentials" in error.cause
+    assert "cret" not in str(error.as_result())
 
 
 def test_rewrite_does_not_match_part_of_a_host() -> None:
@@ -386,8 +393,11 @@ def test_credentials_do_not_follow_redirect(bench: Bench, tmp_path: Path, user: 
     try:
         url = f"{mirror.url}/one.git".replace("http://", f"http://{user}")
         error = bench.fetch_error(sources.Git(url, commit))
-        assert mirror.credentials and bench.server.requests == [] and bench.server.credentials == []
-        assert "redirects" in error.cause and "final URL" in error.remedy
+        assert mirror.credentials
+        assert bench.server.requests == []
+        assert bench.server.credentials == []
+        assert "redirects" in error.cause
+        assert "final URL" in error.remedy
         assert "secret" not in str(error.as_result())
     finally:
         mirror.stop()
@@ -408,7 +418,8 @@ def test_git_settings_of_user_and_system_are_ignored(bench: Bench, tmp_path: Pat
         "GIT_CONFIG_KEY_0": "filter.evil.smudge", "GIT_CONFIG_VALUE_0": f"touch {tmp_path}/evil",
     }  # fmt: skip
     bench.fetch(sources.Git(bench.url("one"), commit), environment=environment)
-    assert (bench.tree / "file").read_bytes() == b"text\n" and not (tmp_path / "evil").exists()
+    assert (bench.tree / "file").read_bytes() == b"text\n"
+    assert not (tmp_path / "evil").exists()
     assert not (bench.tree / ".git/hooks").exists()
 
 
@@ -419,13 +430,15 @@ def test_git_proxy_comes_from_the_environment(bench: Bench) -> None:
         environment={**ENVIRONMENT, "http_proxy": "http://user:secret@127.0.0.1:9"},
         patience=bench.clock.patience(0),
     )
-    assert "cannot be reached" in error.cause and "127.0.0.1" in error.cause
+    assert "cannot be reached" in error.cause
+    assert "127.0.0.1" in error.cause
     assert "secret" not in str(error.as_result())
 
 
 def test_missing_git_is_reported(bench: Bench, tmp_path: Path) -> None:
     error = bench.fetch_error(sources.Git(bench.url("one"), "1" * 40), environment={"PATH": str(tmp_path)})
-    assert f"the PATH {tmp_path}" in error.cause and "build_toolchain" in error.remedy
+    assert f"the PATH {tmp_path}" in error.cause
+    assert "build_toolchain" in error.remedy
 
 
 def test_tls_is_verified_with_ca_of_the_environment(bench: Bench, tmp_path: Path) -> None:
@@ -663,7 +676,8 @@ def test_final_http_status_is_not_retried(bench: Bench, status: t.Any, cause: t.
 def test_login_page_is_not_a_repository(bench: Bench, web: WebServer) -> None:
     web.files["/one.git/info/refs?service=git-upload-pack"] = b"<!doctype html><html>log in</html>"
     error = bench.fetch_error(sources.Git(f"{web.url}/one.git", "1" * 40))
-    assert f"{web.url}/one.git does not serve" in error.cause and "login page" in error.remedy
+    assert f"{web.url}/one.git does not serve" in error.cause
+    assert "login page" in error.remedy
     assert bench.clock.pauses == []
 
 
@@ -671,7 +685,8 @@ def test_fetch_waits_ten_minutes_for_the_network(bench: Bench) -> None:
     bench.server.stop()
     bench.clock.at[600] = bench.server.start
     bench.fetch(bench.source({"file": "1"}))
-    assert (bench.tree / "file").read_text() == "1" and max(bench.clock.pauses) == 60
+    assert (bench.tree / "file").read_text() == "1"
+    assert max(bench.clock.pauses) == 60
 
 
 def test_lost_network_is_reported_and_next_run_succeeds(bench: Bench) -> None:
@@ -681,7 +696,8 @@ def test_lost_network_is_reported_and_next_run_succeeds(bench: Bench) -> None:
     bench.server.stop()
     error = bench.fetch_error(source)
     assert error.cause.startswith(f"The repository {bench.url('org/top')} cannot be reached: ")
-    assert "(for 10 minutes and" in error.cause and 600 <= sum(bench.clock.pauses) < 700
+    assert "(for 10 minutes and" in error.cause
+    assert 600 <= sum(bench.clock.pauses) < 700
     assert "Check the network" in error.remedy
     bench.server.start()
     assert bench.fetch(source)["submodules"] == commits
@@ -699,7 +715,8 @@ def test_interrupted_fetch_resumes_in_pieces(bench: Bench, monkeypatch: pytest.M
     bench.fetch(bench.source(FILES))
     assert len(list(bench.tree.glob("data*"))) == 45
     assert [len(wants) for wants in bench.server.wants] == [1, 1, 10, 10, 10, 10, 10, 10, 5]
-    assert bench.clock.pauses == [1, 2] and git("status", "--porcelain", cwd=bench.tree) == ""
+    assert bench.clock.pauses == [1, 2]
+    assert git("status", "--porcelain", cwd=bench.tree) == ""
     assert git("rev-list", "--count", "HEAD", cwd=bench.tree) == "1"
     assert not list(bench.store.glob("*.pieces"))
 
@@ -709,11 +726,13 @@ def test_next_run_resumes_interrupted_fetch(bench: Bench, monkeypatch: pytest.Mo
     source = bench.source(FILES)
     bench.server.cuts = [60_000, 0, 0, 0, *[2_000] * 20]
     error = bench.fetch_error(source)
-    assert "cannot be reached" in error.cause and "(for 10 attempts)" in error.cause
+    assert "cannot be reached" in error.cause
+    assert "(for 10 attempts)" in error.cause
     bench.server.cuts, bench.server.wants, bench.server.sent = [], [], 0
     bench.fetch(source)
     assert [len(wants) for wants in bench.server.wants] == [10, 10, 5]
-    assert bench.server.sent < 26 * 3_100 and len(list(bench.tree.glob("data*"))) == 45
+    assert bench.server.sent < 26 * 3_100
+    assert len(list(bench.tree.glob("data*"))) == 45
 
 
 def test_server_without_filters_resends_everything(bench: Bench) -> None:
@@ -768,7 +787,8 @@ def test_killed_fetch_leaves_no_tree(bench: Bench) -> None:
     (bench.tree.parent / ".source.partial").mkdir()
     (bench.tree.parent / ".source.partial/half").write_text("x")
     bench.fetch(source)
-    assert len(os.listdir(bench.tree)) == 46 and os.listdir(bench.tree.parent) == ["source"]
+    assert len(os.listdir(bench.tree)) == 46
+    assert os.listdir(bench.tree.parent) == ["source"]
     assert not (store / "objects/pack/tmp_pack_x").exists()
 
 
@@ -777,7 +797,8 @@ def test_full_disk_is_reported(bench: Bench) -> None:
     process = start_fetch(bench, source, 60_000)
     _said, cause = process.communicate(timeout=60)
     assert process.returncode == 1
-    assert f"stored in {bench.store}/one-" in cause and "MB are free" in cause
+    assert f"stored in {bench.store}/one-" in cause
+    assert "MB are free" in cause
     assert os.listdir(bench.tree.parent) == []
     assert not list(bench.store.glob("*.git/objects/pack/*")), "the space is given back"
     bench.fetch(source)
@@ -786,7 +807,8 @@ def test_full_disk_is_reported(bench: Bench) -> None:
 def test_unwritable_store_is_reported(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources.os, "access", lambda path, mode: path != str(bench.store))
     error = bench.fetch_error(sources.Git(bench.url("one"), "1" * 40))
-    assert f"written to {bench.store}: Permission denied" in error.cause and "build user" in error.remedy
+    assert f"written to {bench.store}: Permission denied" in error.cause
+    assert "build user" in error.remedy
 
 
 def flip(pack: Path) -> None:
@@ -885,7 +907,8 @@ def test_fetch_repairs_damaged_store(bench: Bench, damage: str) -> None:
     assert (bench.tree / "data7").read_bytes() == random_bytes(7)
     bench.fetch(sources.Git(bench.url("one"), first))
     assert (bench.tree / "data7").read_bytes() == random_bytes(7)
-    assert not (bench.tree / "file").exists() and any("damaged" in line for line in bench.messages)
+    assert not (bench.tree / "file").exists()
+    assert any("damaged" in line for line in bench.messages)
 
 
 # --- archives ---
@@ -933,7 +956,8 @@ def test_archive_top_directory_is_stripped(bench: Bench, web: WebServer, kind: t
     assert (bench.tree / "link").read_text() == "#!/bin/sh\n"
     modes = {name: stat.S_IMODE((bench.tree / name).stat().st_mode) for name in (".", "tools", "setup.py", "tools/run")}
     assert modes == {".": 0o755, "tools": 0o755, "setup.py": 0o644, "tools/run": 0o755}
-    assert os.listdir(bench.tree.parent) == ["source"] and os.listdir(bench.store) == [sha256(content)]
+    assert os.listdir(bench.tree.parent) == ["source"]
+    assert os.listdir(bench.store) == [sha256(content)]
     web.files.clear()
     (bench.tree / "setup.py").write_text("changed")
     bench.fetch(source)
@@ -979,7 +1003,8 @@ def test_archive_damaged_in_store_is_fetched_again(bench: Bench, web: WebServer)
     bench.fetch(source)
     (bench.store / sha256(content)).write_bytes(content[:-5])
     bench.fetch(source)
-    assert len(web.requests) == 2 and (bench.store / sha256(content)).read_bytes() == content
+    assert len(web.requests) == 2
+    assert (bench.store / sha256(content)).read_bytes() == content
 
 
 def test_archive_from_mirror_over_bad_network(bench: Bench, web: WebServer) -> None:
@@ -989,7 +1014,8 @@ def test_archive_from_mirror_over_bad_network(bench: Bench, web: WebServer) -> N
     web.statuses["/mirror/one.tar.gz"] = [503] * 40
     source = sources.Archive("https://example.com/one.tar.gz", sha256(content))
     bench.fetch(source, rewrite={"https://example.com": f"{web.url}/mirror"})
-    assert (bench.tree / "setup.py").exists() and len(web.requests) == 43
+    assert (bench.tree / "setup.py").exists()
+    assert len(web.requests) == 43
 
 
 def test_archive_proxy_comes_from_the_environment(bench: Bench, web: WebServer, monkeypatch: pytest.MonkeyPatch):

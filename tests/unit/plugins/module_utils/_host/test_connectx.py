@@ -13,9 +13,12 @@ def test_port_halves_are_paired_by_pci_address(tmp_path: Path) -> None:
         {"port": 1, "halves": ["enp1s0f1np1", "enP2p1s0f1np1"]},
     ]
     links = {link["interface"]: link for link in info["links"]}
-    assert links["enP2p1s0f0np0"]["rdma"] == "roceP2p1s0f0" and links["enp1s0f0np0"]["carrier"] is True
-    assert links["enp1s0f1np1"]["carrier"] is False and links["enp1s0f0np0"]["speed_mbps"] == 200000
-    assert links["enp1s0f0np0"]["pcie"] == {"speed": "32.0 GT/s PCIe", "width": 4} and "enP7s7" not in links
+    assert links["enP2p1s0f0np0"]["rdma"] == "roceP2p1s0f0"
+    assert links["enp1s0f0np0"]["carrier"] is True
+    assert links["enp1s0f1np1"]["carrier"] is False
+    assert links["enp1s0f0np0"]["speed_mbps"] == 200000
+    assert links["enp1s0f0np0"]["pcie"] == {"speed": "32.0 GT/s PCIe", "width": 4}
+    assert "enP7s7" not in links
 
 
 def test_port_keeps_its_number_without_the_other_port(tmp_path: Path) -> None:
@@ -72,7 +75,8 @@ def test_kho_reserve_from_free_cma(tmp_path: Path) -> None:
     info = connectx.observe(spark.host)
     assert info["kernel"]["kho"]["reserved_mib"] == 9932
     (problem,) = network.problems(info)
-    assert problem["check"] == "kernel.kho" and "9932 MiB for Kexec" in problem["cause"]
+    assert problem["check"] == "kernel.kho"
+    assert "9932 MiB for Kexec" in problem["cause"]
     assert "nvidia-spark-grub-kho" in problem["remedy"]
 
 
@@ -111,4 +115,6 @@ def test_host_without_connectx_is_observed(tmp_path: Path) -> None:
     host = Spark(tmp_path).host
     host.root = str(tmp_path / "empty")
     info = connectx.observe(host)
-    assert info["links"] == [] and info["ports"] == [] and network.problems(info) == []
+    assert info["links"] == []
+    assert info["ports"] == []
+    assert network.problems(info) == []

@@ -217,7 +217,8 @@ def test_dgx_spark_observation(tmp_path: t.Any) -> None:
         "/etc/ld.so.conf.d/sparkforge-cudss.conf": hashlib.sha256(b"# ours\n/opt/sparkforge/lib\n").hexdigest(),
         "/usr/local/share/ca-certificates/sparkforge.crt": hashlib.sha256(b"PEM").hexdigest(),
     }
-    assert observed["unread"] == [] and len(commands.executed) == 3
+    assert observed["unread"] == []
+    assert len(commands.executed) == 3
     assert all(argv[0] == "/usr/bin/timeout" for argv in commands.executed)
 
 
@@ -246,9 +247,12 @@ def test_only_finished_environments_are_observed(tmp_path: t.Any) -> None:
 def test_empty_host_observation(tmp_path: t.Any) -> None:
     commands = Commands({})
     observed = observe(str(tmp_path), commands)
-    assert observed["gpu"]["present"] is False and observed["driver"]["version"] is None
-    assert observed["os"]["dgx"] is None and observed["memory"]["total_mib"] is None
-    assert observed["apt"]["packages"] == {} and observed["unread"] == []
+    assert observed["gpu"]["present"] is False
+    assert observed["driver"]["version"] is None
+    assert observed["os"]["dgx"] is None
+    assert observed["memory"]["total_mib"] is None
+    assert observed["apt"]["packages"] == {}
+    assert observed["unread"] == []
     assert commands.executed == []
 
 
@@ -256,7 +260,8 @@ def test_driver_without_nvidia_smi_is_read_from_the_kernel(tmp_path: t.Any) -> N
     device = "/sys/bus/pci/devices/000f:01:00.0"
     files = {"/proc/driver/nvidia/version": PROC_PROPRIETARY}
     observed = observe(write(tmp_path, {**files, f"{device}/vendor": "0x10de\n", f"{device}/class": "0x030200\n"}))
-    assert observed["driver"]["version"] == "580.95.05" and observed["driver"]["open_kernel_module"] is False
+    assert observed["driver"]["version"] == "580.95.05"
+    assert observed["driver"]["open_kernel_module"] is False
     assert (observed["gpu"]["present"], observed["gpu"]["hardware"]) == (False, True)
 
 
@@ -264,8 +269,10 @@ def test_failing_nvidia_smi_is_reported_and_runs_once(tmp_path: t.Any) -> None:
     root = write(tmp_path, {"/usr/bin/nvidia-smi": "", "/sys/module/nvidia/version": "580.95.05\n"})
     commands = Commands({"nvidia-smi": (18, "", "Failed to initialize NVML: Driver/library version mismatch\n")})
     observed = observe(root, commands)
-    assert observed["gpu"]["present"] is False and observed["driver"]["version"] == "580.95.05"
-    assert "version mismatch" in observed["unread"][0]["reason"] and len(commands.executed) == 1
+    assert observed["gpu"]["present"] is False
+    assert observed["driver"]["version"] == "580.95.05"
+    assert "version mismatch" in observed["unread"][0]["reason"]
+    assert len(commands.executed) == 1
 
 
 def test_nvidia_smi_output_with_warning_is_used(tmp_path: t.Any) -> None:
@@ -276,7 +283,8 @@ def test_nvidia_smi_output_with_warning_is_used(tmp_path: t.Any) -> None:
     warning = "WARNING: infoROM is corrupted at gpu 000F:01:00.0\n"
     answers = {"--version": (0, versions, ""), "--query-gpu": (14, devices + warning, ""), "--query": (14, warning, "")}
     observed = observe(root, Commands(answers))
-    assert observed["gpu"]["present"] is True and observed["driver"]["cuda_version"] == "13.3"
+    assert observed["gpu"]["present"] is True
+    assert observed["driver"]["cuda_version"] == "13.3"
     assert [row["reason"] for row in observed["unread"]] == [warning.strip()] * 2
 
 
@@ -287,7 +295,8 @@ def test_failing_probe_does_not_affect_others(tmp_path: t.Any) -> None:
         raise RuntimeError("no such system call")
 
     observed = observe(root, synchronized=broken)
-    assert observed["clock"] is None and observed["os"]["id"] == "debian"
+    assert observed["clock"] is None
+    assert observed["os"]["id"] == "debian"
     assert observed["cuda_toolkits"][0]["version"] == "13.0"
     assert [row["probe"] for row in observed["unread"]] == ["clock", "/usr/local/cuda-13.0/version.json"]
 

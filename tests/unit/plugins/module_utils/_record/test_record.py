@@ -62,7 +62,8 @@ def test_commands_only_read_and_have_a_time_limit(tmp_path: Path, monkeypatch: p
     for argv, limit in commands.ran:
         assert 0 < limit <= record.LOAD_LIMIT, argv
         if "apt-get" in argv or "apt-cache" in argv:
-            assert {"--simulate", "--print-uris", "policy"} & set(argv) and "Debug::NoLocking=1" in argv
+            assert {"--simulate", "--print-uris", "policy"} & set(argv)
+            assert "Debug::NoLocking=1" in argv
             assert ("Dir::Cache::pkgcache=" in argv) is ("Dir::Cache::srcpkgcache=" in argv) is (account == 0)
         if "-c" in argv:
             assert {"PYTHONDONTWRITEBYTECODE=1", "CUDA_CACHE_DISABLE=1"} <= set(argv)
@@ -144,7 +145,8 @@ def test_main_writes_the_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     assert arguments == [({}, last, "/opt/python"), None]
     assert json.loads((tmp_path / "sparkforge-record.json").read_text())["record"] == {"seconds": 12.4}
     output = capsys.readouterr().out
-    assert "not read: apt: x" in output and "sparkforge-record.json: 0 kB in 12 s. " in output
+    assert "not read: apt: x" in output
+    assert "sparkforge-record.json: 0 kB in 12 s. " in output
     assert record.main(last, prove, ["--prove", "--output", "-"]) == 0 and arguments[-1] is prove
     assert json.loads(capsys.readouterr().out)["unread"]
     assert record.main(last, prove, ["--output", "/proc/none"]) == 2

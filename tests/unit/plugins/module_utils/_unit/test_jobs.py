@@ -47,7 +47,8 @@ def host(root: pathlib.Path, files: dict[str, str], **options: t.Any) -> Host:
 )  # fmt: skip
 def test_job_count_fits_the_memory(cores: int, available: int, options: dict[str, int], count: int) -> None:
     jobs = size(cores, available * GIB, TOTAL, **options)
-    assert jobs.count == count and jobs.why.startswith(f"{count} ")
+    assert jobs.count == count
+    assert jobs.why.startswith(f"{count} ")
 
 
 @pytest.mark.parametrize(("total", "reserve"), [(8, 2), (24, 6), (63, 15.75), (64, 16), (100, 16), (400, 60)])
@@ -60,7 +61,8 @@ def test_reserve_below_64_gib_is_a_quarter(total: int, reserve: float) -> None:
 def test_host_without_memory_for_one_job_is_refused() -> None:
     with pytest.raises(SparkforgeError, match=r"one job of 4 GiB .*: 19\.5 GiB") as error:
         size(20, 20_000, TOTAL)
-    assert "memory_reserve" in error.value.remedy and error.value.details["available_mib"] == 20_000
+    assert "memory_reserve" in error.value.remedy
+    assert error.value.details["available_mib"] == 20_000
 
 
 # -- next to GPU processes
@@ -142,7 +144,8 @@ def test_tightest_cgroup_v2_limit_applies(tmp_path: pathlib.Path) -> None:
     # The engine has already subtracted the reserve from this unit's limit, so it must not be subtracted again.
     assert _jobs.memory(spark, "sparkforge.service") == _jobs.Memory(TOTAL, 100 * GIB)
     assert _jobs.memory(spark, "another.service").limit == unit
-    assert _jobs.cores(spark) == 5 and _jobs.oom_kills(spark) == 2
+    assert _jobs.cores(spark) == 5
+    assert _jobs.oom_kills(spark) == 2
 
 
 def test_cgroup_v1_limits_apply(tmp_path: pathlib.Path) -> None:
@@ -162,7 +165,8 @@ def test_cgroup_v1_limits_apply(tmp_path: pathlib.Path) -> None:
     }
     lab = host(tmp_path, files)
     assert _jobs.memory(lab) == _jobs.Memory(8 * GIB, 3 * GIB, "/sys/fs/cgroup/memory/lab")
-    assert _jobs.cores(lab) == 2 and _jobs.oom_kills(lab) == 7
+    assert _jobs.cores(lab) == 2
+    assert _jobs.oom_kills(lab) == 7
 
 
 def test_container_uses_mounted_cgroup(tmp_path: pathlib.Path) -> None:

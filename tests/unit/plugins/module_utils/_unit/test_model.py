@@ -87,7 +87,8 @@ def test_fingerprint_ignores_other_options(options: dict[str, t.Any]) -> None:
 )
 def test_changes_name_the_input(others: dict[str, t.Any], line: str) -> None:
     old, new = inputs(unit()), inputs(unit(), **others)
-    assert model.fingerprint(old) != model.fingerprint(new) and model.changes(old, new) == [line]
+    assert model.fingerprint(old) != model.fingerprint(new)
+    assert model.changes(old, new) == [line]
 
 
 def test_changed_variables_are_one_line_each() -> None:

@@ -136,9 +136,12 @@ def test_patch_creates_deletes_renames_and_changes_modes(sources: Sources, umask
     assert "old" not in state, "the patch emptied this directory"
     assert state["new"][1] == state["new/deep"][1] == 0o755
     assert state["new/deep/file.h"] == (b"#pragma once\n", 0o644)
-    assert state["new/run"][1] == 0o755 and state["new/link"][0] == b"../setup.py"
-    assert state["tool.sh"][1] == 0o755 and state["other name.txt"][0].startswith(b"text 0\n")
-    assert "name.txt" not in state and state["link"][0] == b"tool.sh"
+    assert state["new/run"][1] == 0o755
+    assert state["new/link"][0] == b"../setup.py"
+    assert state["tool.sh"][1] == 0o755
+    assert state["other name.txt"][0].startswith(b"text 0\n")
+    assert "name.txt" not in state
+    assert state["link"][0] == b"tool.sh"
 
 
 def test_failing_patch_names_hunk_and_shows_context(sources: Sources) -> None:
@@ -278,7 +281,8 @@ def test_edit_replaces_exact_text_and_keeps_the_mode(sources: Sources) -> None:
 )
 def test_invalid_or_unmatched_edit(sources: Sources, edit: t.Any, cause: t.Any) -> None:
     error = sources.apply_error(edits=[{"path": "src/kernel.cu", "replace": "", "name": "mine", **edit}])
-    assert error.cause.startswith("The edit mine ") and cause in error.cause
+    assert error.cause.startswith("The edit mine ")
+    assert cause in error.cause
 
 
 def test_windows_line_endings_are_named(sources: Sources) -> None:

@@ -82,7 +82,8 @@ def test_observation_returns_on_news_and_not_on_progress(build: Build, monkeypat
     thread = start_later(progress_then_news)
     state = build.observe(outcome.watched_entries(STATE))
     thread.join()
-    assert state is not None and (state["phase"], state["done"]) == ("package", 9)
+    assert state is not None
+    assert (state["phase"], state["done"]) == ("package", 9)
     assert time.monotonic() - began < 30
 
 

@@ -102,7 +102,8 @@ def test_link_to_ccache_is_refused(tools: Tools, tmp_path: Path) -> None:
     masked.symlink_to(tools.bin / "ccache")
     with pytest.raises(SparkforgeError) as error:
         toolchain.observe({"cc": str(masked)}, None, tools.path)
-    assert "link to ccache" in error.value.cause and "toolchain.cc" in error.value.remedy
+    assert "link to ccache" in error.value.cause
+    assert "toolchain.cc" in error.value.remedy
 
 
 def failure(tools: Tools, python: str | None = None, **programs: str) -> SparkforgeError:

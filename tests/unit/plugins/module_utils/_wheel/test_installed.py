@@ -62,7 +62,8 @@ def test_distribution_without_metadata_has_no_version(tmp_path: Path) -> None:
 def test_untouched_files_match_record(site: Path) -> None:
     files = compare(site)
     assert (files.missing, files.changed, files.unknown, files.unrecorded) == ([], [], [], [])
-    assert files.count > len(FILES) and files.size > 5 << 20
+    assert files.count > len(FILES)
+    assert files.size > 5 << 20
     assert list(site.rglob("*.pyc")), "the bytecode that pip wrote must not count"
 
 
@@ -75,7 +76,8 @@ def test_changed_and_missing_files_are_named(site: Path) -> None:
     (site / "functorch/__init__.py").unlink()
     files = compare(site)
     assert files.changed == ["torch/lib/libtorch.so", "torch/nn/functional.py"]
-    assert files.missing == ["functorch/__init__.py"] and files.unknown == []
+    assert files.missing == ["functorch/__init__.py"]
+    assert files.unknown == []
 
 
 def test_added_files_except_bytecode_are_named(site: Path) -> None:

@@ -53,14 +53,16 @@ def test_second_run_changes_nothing(tree: WheelTree) -> None:
     publish(tree, units)
     before = contents(tree.root / "wheelhouse"), contents(tree.root / "receipts")
     again = publish(tree, units)
-    assert not again["changed"] and again["diff"][0]["before"] == again["diff"][0]["after"]
+    assert not again["changed"]
+    assert again["diff"][0]["before"] == again["diff"][0]["after"]
     assert (contents(tree.root / "wheelhouse"), contents(tree.root / "receipts")) == before
 
 
 def test_check_mode_names_units_not_yet_built(tree: WheelTree) -> None:
     units = {**tree.built("llvm", 1, wheels=[]), "pytorch": {"fingerprint": "0" * 16, "wheels": []}}
     checked = run(tree, units, check_mode=True)
-    assert checked["changed"] and not checked.get("failed") and checked["pending"] == ["pytorch"]
+    assert checked["changed"] and not checked.get("failed")
+    assert checked["pending"] == ["pytorch"]
     assert checked["manifest"] is None
 
 
@@ -106,7 +108,9 @@ def test_bad_input_publishes_nothing(tree: WheelTree, make_invalid: t.Any, messa
     make_invalid(tree, units)
     before = contents(tree.house)
     result = run(tree, units)
-    assert result["failed"] and message in result["cause"] and result["remedy"]
+    assert result["failed"]
+    assert message in result["cause"]
+    assert result["remedy"]
     assert contents(tree.house) == before
 
 
@@ -121,7 +125,8 @@ def test_bad_input_publishes_nothing(tree: WheelTree, make_invalid: t.Any, messa
 )
 def test_bad_options_are_refused(tree: WheelTree, options: dict[str, t.Any], message: str) -> None:
     result = run(tree, tree.stack(1), **options)
-    assert result["failed"] and message in result["cause"]
+    assert result["failed"]
+    assert message in result["cause"]
     assert not (tree.house / "manifests").exists()
 
 
@@ -235,7 +240,8 @@ def test_dependencies_of_unfinished_build_are_kept(tree: WheelTree) -> None:
     inputs = {"depends": {"pytorch": fingerprint("pytorch", 1)}}
     (build / "request.json").write_text(json.dumps({"inputs": inputs}))
     publish_generations(tree, 2, 3)
-    assert {row for row in tree.there() if row[1] == 1} == {("pytorch", 1)} and build.exists()
+    assert {row for row in tree.there() if row[1] == 1} == {("pytorch", 1)}
+    assert build.exists()
 
 
 @pytest.mark.parametrize("kind", ["pipe", "link", "large"])
@@ -300,7 +306,8 @@ def test_edited_manifest_is_rewritten(tree: WheelTree) -> None:
     path = Path(publish(tree, units)["path"])
     content = path.read_bytes()
     path.write_bytes(content.replace(b"spark01", b"spark66"))
-    assert publish(tree, units)["changed"] and path.read_bytes() == content
+    assert publish(tree, units)["changed"]
+    assert path.read_bytes() == content
 
 
 def test_debris_of_killed_run_is_removed(tree: WheelTree) -> None:
@@ -323,8 +330,11 @@ def test_absent_removes_manifests_and_index_only(tree: WheelTree) -> None:
     def absent(check_mode: bool = False) -> bool:
         return bool(Store({"root": str(tree.root), "platform": None}, check_mode).absent()["changed"])
 
-    assert absent(check_mode=True) and contents(tree.root) == published and absent()
-    assert sorted(str(path) for path in tree.root.rglob("*")) == before and not absent()
+    assert absent(check_mode=True)
+    assert contents(tree.root) == published
+    assert absent()
+    assert sorted(str(path) for path in tree.root.rglob("*")) == before
+    assert not absent()
 
 
 # --- privileges and order of writes ---

@@ -214,7 +214,8 @@ def test_an_unmet_requirement_names_checks_or_a_remedy(tmp_path: Path) -> None:
     problems = {row["host"]: _fleet.unmet(row, "proven") for row in fleet(tmp_path, "spark3", "spark4")["hosts"]}
     assert "matmul.fp8_rowwise" in problems["spark2"]
     assert "selected: cpu.matmul.float32." in problems["spark3"]
-    assert "report_require: unproven" in problems["spark3"] and "verify.yml -l spark4" in problems["spark4"]
+    assert "report_require: unproven" in problems["spark3"]
+    assert "verify.yml -l spark4" in problems["spark4"]
 
 
 def test_verdict_mentions_wrong_cpu_results_and_unjudged_checks(tmp_path: Path) -> None:
@@ -365,7 +366,8 @@ def test_the_fleets_page_has_a_column_for_each_host_and_links_only_pages_that_ar
     ]
     assert len(columns) == 6
     assert [a["href"] for tag, a in page.tags if tag == "a" and str(a.get("href")).endswith(".html")] == ["spark1.html"]
-    assert "no report" in page.text and "lost in wave 2" in page.text
+    assert "no report" in page.text
+    assert "lost in wave 2" in page.text
 
 
 def test_a_page_of_many_hosts_details_only_the_worst(tmp_path: Path) -> None:

@@ -145,7 +145,8 @@ def test_problems_that_stop_the_site_come_before_changes() -> None:
     faults = [{"cause": "The clock is 2 h off.", "remedy": "Set it."}]
     fault = {"cause": "No hash.", "remedy": "Lock again."}
     result = row(stops=faults, plan={**PLAN, **fault}, changes={"cusparselt": ["x y"]})
-    assert result["standing"] == "stops" and result["stops"] == [*faults, fault]
+    assert result["standing"] == "stops"
+    assert result["stops"] == [*faults, fault]
     output = text(result)
     assert "site.yml would stop: 2 problems" in output and "  stops: The clock is 2 h off. Set it.\n" in output
     assert output.endswith("1 host: 1 would stop site.yml.")
@@ -201,14 +202,16 @@ def test_a_change_that_was_proven_is_no_drift(name: str) -> None:
 
 def test_a_host_that_was_never_proven_has_no_drift_from_a_proof() -> None:
     result = row(proof=None)
-    assert result["drift"] == [] and result["proof"] is None and "  never  " in text(result)
+    assert result["drift"] == [] and result["proof"] is None
+    assert "  never  " in text(result)
 
 
 def test_warnings_of_a_proof_are_counted() -> None:
     warned = {**PROOF, "summary": {"pass": 80, "warn": 2, "fail": 0, "skip": 2}}
     assert "proven (gpu) with 2 warnings, " in text(row(proof=warned))
     accepted = text(row(proof={**warned, "accepted": ["matmul.float4"]}))
-    assert "proven (gpu) with 2 warnings, 1 accepted, " in accepted and ": matmul.float4\n" in accepted
+    assert "proven (gpu) with 2 warnings, 1 accepted, " in accepted
+    assert ": matmul.float4\n" in accepted
 
 
 def test_a_staged_environment_and_builds_are_shown() -> None:
@@ -222,8 +225,10 @@ def test_a_staged_environment_and_builds_are_shown() -> None:
             unfinished=[{"name": "llvm", "fingerprint": "2" * 16, "phase": "build", "cause": "No space left."}],
         )
     )
-    assert "  staged: 8a2b11112222\n" in output and "  building: pytorch | build 1/4\n" in output
-    assert ": llvm 22222222: No space left.\n" in output and " staged environment: matmul.float32\n" in output
+    assert "  staged: 8a2b11112222\n" in output
+    assert "  building: pytorch | build 1/4\n" in output
+    assert ": llvm 22222222: No space left.\n" in output
+    assert " staged environment: matmul.float32\n" in output
 
 
 def test_a_stopped_server_is_shown_with_its_host() -> None:

@@ -48,7 +48,8 @@ def test_a_host_that_has_every_archive_needs_no_call() -> None:
 
 def test_archives_without_the_platform_are_omitted_on_x86_64() -> None:
     result = select(ARCHIVES, observation("x86_64"), PREFIX)
-    assert result["platform"] == "linux-x86_64" and result["without_platform"] == ["nvpl_blas"]
+    assert result["platform"] == "linux-x86_64"
+    assert result["without_platform"] == ["nvpl_blas"]
     assert [row["component"] for row in result["archives"]] == ["libcudss"]
     assert result["installed"] is True
 

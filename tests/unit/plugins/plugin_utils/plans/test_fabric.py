@@ -31,7 +31,8 @@ def test_the_other_end_of_a_rail_is_in_its_subnet_on_the_same_half() -> None:
             for rail in plan["rails"]:
                 for peer in rail["peers"]:
                     theirs = next(row for row in plans[peer["host"]]["rails"] if row["name"] == rail["name"])
-                    assert theirs["address"] == f"{peer['address']}/24" and theirs["half"] == rail["half"]
+                    assert theirs["address"] == f"{peer['address']}/24"
+                    assert theirs["half"] == rail["half"]
                     assert theirs["port"] == peer["port"]
                     assert host in [row["host"] for row in theirs["peers"]]
 
@@ -83,7 +84,8 @@ def test_each_pair_measures_both_ways_and_no_host_twice_in_a_round(hosts: list[s
         busy = [host for entry in entries for host in (entry["server"], entry["client"])]
         assert len(set(busy)) == len(busy)
     pairs = [(entry["server"], entry["client"]) for entries in rounds for entry in entries]
-    assert len(set(pairs)) == len(pairs) and {(client, server) for server, client in pairs} == set(pairs)
+    assert len(set(pairs)) == len(pairs)
+    assert {(client, server) for server, client in pairs} == set(pairs)
     assert {host for pair in pairs for host in pair} == set(hosts)
     # Rounds take time, so on a switch their number does not grow with the number of hosts.
     assert len(rounds) <= 6
@@ -139,7 +141,8 @@ def test_all_faults_of_a_fabric_are_reported_at_once() -> None:
     links = [{"ends": ["nobody:0", "spark02:0"]}, {"ends": ["spark01:0", "spark01:1"]}]
     with pytest.raises(fabric.PlanError) as caught:
         fabric.of_host(PAIR, "spark01", SUBNETS, links=links)
-    assert "nobody:0" in str(caught.value) and "has spark01 twice" in str(caught.value)
+    assert "nobody:0" in str(caught.value)
+    assert "has spark01 twice" in str(caught.value)
 
 
 def test_the_plan_reads_the_roles_variables() -> None:

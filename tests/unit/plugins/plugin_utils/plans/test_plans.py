@@ -112,7 +112,8 @@ def test_image_headers_are_installed_only_for_torchvision() -> None:
 
 def test_cuda_code_needs_known_architectures() -> None:
     refused = extensions_plan(None, torch_extensions_names=["torchvision"])
-    assert refused.steps == {} and refused.as_result()["refused"].startswith("The profile generic")
+    assert refused.steps == {}
+    assert refused.as_result()["refused"].startswith("The profile generic")
     planned = extensions_plan(None, [{"compute_capability": "12.1"}], torch_extensions_names=["torchvision"])
     assert planned.steps["units"][0]["environment"]["TORCH_CUDA_ARCH_LIST"] == "12.1"
     assert extensions_plan(None, torch_extensions_names=["torchvision"], torch_extensions_cuda="false").steps["units"]
@@ -291,7 +292,8 @@ def test_a_ca_requires_the_package_ca_certificates(tmp_path: Path) -> None:
 
 def test_network_faults_are_refused_together() -> None:
     plan = network_plan(host(), {"http": "x", "https": "y"}, "/nowhere/ca.pem")
-    assert (plan.steps, len(plan.refusals)) == ({}, 3) and len(plan.as_result()["refused"].splitlines()) == 3
+    assert (plan.steps, len(plan.refusals)) == ({}, 3)
+    assert len(plan.as_result()["refused"].splitlines()) == 3
 
 
 PINNED = {"product": "cudss", "component": "libcudss", "release": "0.8.0", "version": "0.8.0.10",

@@ -96,7 +96,8 @@ def test_unified_memory_of_gb10_is_judged_by_the_hosts_memory() -> None:
     assert host()["gpu"]["devices"][0]["memory_total_mib"] is None
     assert judge(settings={"memory_minimum_gib": 100}) == []
     problems = judge({"memory": {"available_mib": 50000}}, settings={"memory_minimum_gib": 100})
-    assert [row["check"] for row in problems] == ["memory"] and "48.8 GiB" in problems[0]["cause"]
+    assert [row["check"] for row in problems] == ["memory"]
+    assert "48.8 GiB" in problems[0]["cause"]
 
 
 def test_less_memory_than_the_profiles_is_a_warning() -> None:
@@ -104,7 +105,8 @@ def test_less_memory_than_the_profiles_is_a_warning() -> None:
     assert judge(stack=profile) == []
     problems = judge({"memory": {"total_mib": 64000}}, profile)
     assert [(row["check"], row["severity"]) for row in problems] == [("memory", "warning")]
-    assert "profile gb10 needs 110.0 GiB" in problems[0]["cause"] and "stack_profile" in problems[0]["remedy"]
+    assert "profile gb10 needs 110.0 GiB" in problems[0]["cause"]
+    assert "stack_profile" in problems[0]["remedy"]
     # A host without a GPU is not the profile's machine; if a GPU is required, another check reports that.
     without_gpu = {"gpu": {"devices": []}, "memory": {"total_mib": 64000}}
     assert judge(without_gpu, profile, {"gpu_required": False}) == []
@@ -128,7 +130,8 @@ NO_WHEELS: dict[str, t.Any] = {"wheels": None}
 def assert_problem(problems: list[dict[str, str]], check: str, severity: str, text: str) -> None:
     assert [(row["check"], row["severity"]) for row in problems] == [(check, severity)]
     assert text in problems[0]["cause"] + " "
-    assert problems[0]["remedy"].endswith(".") and problems[0]["cause"].endswith(".")
+    assert problems[0]["remedy"].endswith(".")
+    assert problems[0]["cause"].endswith(".")
 
 
 def pin(package: str, pinned: str, priority: int) -> dict[str, t.Any]:
@@ -387,7 +390,8 @@ def test_a_plan_refuses_errors_and_notes_warnings() -> None:
         observed,
     )
     assert [row["check"] for row in plan.refusals] == ["older PyTorch", "licence", "clock"]
-    assert [note.split(":")[0] for note in plan.notes] == ["gpu processes"] and plan.steps == {}
+    assert [note.split(":")[0] for note in plan.notes] == ["gpu processes"]
+    assert plan.steps == {}
 
 
 @pytest.mark.parametrize(

@@ -115,13 +115,16 @@ def test_built_wheels_are_pinned_and_their_requirements_come_from_the_lock() -> 
         "/opt/sparkforge/redist/libcudss/0.7.1.4-cuda13/lib",
         "/opt/sparkforge/redist/nvpl_blas/0.5.0/lib",
     ]
-    assert environment["imports"] == ["torch", "triton"] and environment["environment"] == STACK["activation"]
-    assert environment["wheels"] == [] and set(steps) == {"environment"}
+    assert environment["imports"] == ["torch", "triton"]
+    assert environment["environment"] == STACK["activation"]
+    assert environment["wheels"] == []
+    assert set(steps) == {"environment"}
 
 
 def test_official_wheels_come_from_the_lock_with_their_libraries() -> None:
     steps = plan("wheel", None).steps
-    assert set(steps) == {"environment"} and steps["environment"]["requirements"] == LOCKED
+    assert set(steps) == {"environment"}
+    assert steps["environment"]["requirements"] == LOCKED
     assert steps["environment"]["library_paths"] == steps["environment"]["find_links"] == []
     assert steps["environment"]["python"] == "/usr/bin/python3.12"
 
@@ -135,7 +138,8 @@ def test_variables_of_the_inventory_override_the_stack() -> None:
     ).steps["environment"]  # fmt: skip
     # These requirements replace the units.
     assert environment["requirements"] == [requirement, "six==1 --hash=x"]
-    assert environment["library_paths"] == ["/srv/lib"] and environment["imports"] == ["numpy"]
+    assert environment["library_paths"] == ["/srv/lib"]
+    assert environment["imports"] == ["numpy"]
     assert environment["environment"] == {**STACK["activation"], "A": "1"}
     assert (environment["python"], environment["environment_id"]) == ("/usr/bin/python3.13", "0123456789ab")
 
@@ -169,7 +173,8 @@ def test_a_lock_without_wheels_for_the_host_is_refused() -> None:
 
 def test_the_wheels_of_another_host_go_through_the_controller() -> None:
     steps = plan_elsewhere(sparkforge_wheelhouse_username="lab", sparkforge_wheelhouse_password="word").steps
-    assert set(steps) == {"environment", "push"} and steps["push"] == "spark02"
+    assert set(steps) == {"environment", "push"}
+    assert steps["push"] == "spark02"
     assert [wheel["file"] for wheel in steps["environment"]["wheels"]] == ["t.whl", "v.whl", "tr.whl"]
     assert steps["environment"]["find_links"] == []
     # The cache stands in for a builder that is no longer in the inventory.
@@ -202,7 +207,8 @@ def test_the_default_stack_does_not_replace_a_newer_pytorch() -> None:
         result = plan(environments={"torch": NEWER}, stack=DEFAULT, ansible_check_mode=check_mode)
         assert result.steps == {}
         [refusal] = result.refusals
-        assert "default stack torch-2.9.1" in refusal["cause"] and "older 2.14.1" in refusal["cause"]
+        assert "default stack torch-2.9.1" in refusal["cause"]
+        assert "older 2.14.1" in refusal["cause"]
         assert "set stack_name: torch-2.15.0 and stack_method: wheel for this host" in refusal["remedy"]
         assert "name it there: stack_name: torch-2.9.1." in refusal["remedy"]
     unknown = plan(environments={"torch": {**NEWER, "stack": {}}}, stack=DEFAULT).refusals[0]

@@ -134,7 +134,8 @@ def test_expected_results_follow_from_the_settings() -> None:
     # USE_CUDSS proves nothing: 2.9.1 leaves it at 1 in the cache even if it has dropped cuDSS.
     assert "USE_CUDSS" not in expect["cmake_cache"]
     assert expect["cmake_cache"]["CUDSS_LIBRARY_PATH"] == f"{REDIST}/libcudss/0.7.0.20-cuda13/lib/libcudss.so"
-    assert expect["architectures"] == ["12.0", "12.1a"] and "torch/lib/libtorch_cuda.so" in expect["files"]
+    assert expect["architectures"] == ["12.0", "12.1a"]
+    assert "torch/lib/libtorch_cuda.so" in expect["files"]
 
     without = plan(libraries=["cudnn"], fixes={"rowwise_121a": False})
     assert without["environment"]["USE_CUDSS"] == "0" and "CUDSS_ROOT" not in without["environment"]
@@ -161,7 +162,8 @@ def test_a_spark_compiles_with_10_jobs_and_the_plan_names_memory_and_disk() -> N
     # Too little free memory is not a reason for refusal here, because the build itself checks it again.
     busy = spark()
     busy["memory"]["available_mib"] = 20000
-    assert costs(busy) == ["9 GiB", "1 job", "40 GiB"] and costs({**busy, "memory": None}) == ["40 GiB"]
+    assert costs(busy) == ["9 GiB", "1 job", "40 GiB"]
+    assert costs({**busy, "memory": None}) == ["40 GiB"]
     assert plan(cuda=False)["costs"] == [] and plan(cuda=False)["memory_per_job"] == 4096
 
 

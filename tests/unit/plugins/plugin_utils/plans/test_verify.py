@@ -88,4 +88,5 @@ def test_variables_of_the_inventory_override_the_stack() -> None:
     planned = steps(verify_paths=["/srv/lib"], verify_sonames=[], verify_required_checks=[], verify_speed_floors=floors)
     assert (planned["reference"]["paths"], planned["reference"]["sonames"]) == (["/srv/lib"], [])
     profile = {"name": "gb10", "required_checks": [], "required_by_site": True, "site_floors": floors}
-    assert planned["profile"] == profile and steps()["profile"]["required_checks"] == ["matmul.*"]
+    assert planned["profile"] == profile
+    assert steps()["profile"]["required_checks"] == ["matmul.*"]
