@@ -181,7 +181,7 @@ pattern =
     Unable to lock directory (?P<lock4>\S+)
     dpkg frontend lock was locked by another process with pid (?P<who2>\d+)
     (?:status database area|frontend lock) is locked by another process
-cause = Another program has apt's lock[ {lock}][ (process {who})].
+cause = Another program has apt's lock[ {lock}][, which is held by process {who}].
 remedy = Wait until it ends (unattended-upgrades and the DGX updater run after boot), or let apt wait for it
     (DPkg::Lock::Timeout "600"; in /etc/apt/apt.conf.d, or sparkforge_apt_lock_timeout). Do not delete the lock file.
 source = servo/ci-runners#57

@@ -261,7 +261,7 @@ ERRORS = [
     (
         "dpkg: error: dpkg frontend lock was locked by another process with pid 77\n",
         r"lock, which is held by process 77\.",
-        "do not delete",
+        "not delete",
     ),
     (
         "W: OpenPGP signature verification failed: https://x.invalid/ InRelease: Sub-process /usr/bin/sqv returned an "
