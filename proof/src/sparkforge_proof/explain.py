@@ -191,7 +191,8 @@ def of_result(result: t.Mapping[str, t.Any] | None) -> list[str]:
     result = result or {}
     texts = [str(result[key]) for key in ("stderr", "module_stderr", "stdout", "msg") if result.get(key)]
     known = scan.diagnose("\n".join(texts)) if "cause" not in result else None
-    return [f"{known.cause} {known.remedy} ({PAGE}#{known.rule})"] if known and known.rule else []
+    is_explained = known and known.rule and known.rule not in scan.UNEXPLAINED
+    return [f"{known.cause} {known.remedy} ({PAGE}#{known.rule})"] if known and is_explained else []
 
 
 def _hosts(diagnosis: scan.Diagnosis) -> set[str]:
