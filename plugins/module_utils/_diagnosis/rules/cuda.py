@@ -110,9 +110,9 @@ pattern =
     Unsupported gpu architecture '([^'\n]+)'
     CMAKE_CUDA_ARCHITECTURES:\s+(\S+)\s+do not all work with this compiler
 values =
-    advice of found: .* -\S => Several options came to nvcc as one word: the build passes them in one pair of quotes,
-    + or in a CMake variable that is no list: correct the line that adds --gpu-architecture or -arch (a semicolon in
-    + CMake lists, or SHELL: before it), or give the architectures by CMAKE_CUDA_ARCHITECTURES
+    advice of found: .* -\S => nvcc received several options as one word, because the build quotes them together or
+    + passes a CMake variable that is not a list: correct the line that adds --gpu-architecture or -arch (a semicolon in
+    + CMake lists, or SHELL: before it), or set the architectures with CMAKE_CUDA_ARCHITECTURES
     advice of found: native$ => This nvcc is older than CUDA 11.5, like that of an old package nvidia-cuda-toolkit in
     + /usr/bin: put the bin directory of CUDA 13 first on PATH (/usr/local/cuda/bin), or set the architecture as a
     + number
