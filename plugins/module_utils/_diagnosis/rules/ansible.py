@@ -118,12 +118,13 @@ remedy = Install it (ansible-galaxy collection install NAMESPACE.NAME, or -r req
 [ansible-undefined]
 keys =
     has no attribute '
+    has no attribute u'
     error while evaluating conditional
     ' is undefined
     undefined variable
     Mandatory variable
 pattern =
-    error while evaluating conditional[^\n]*?'dict object' has no attribute '(?P<name3>\w+)'
+    error while evaluating conditional[^\n]*?'dict object' has no attribute u?'(?P<name3>\w+)'
     (?:undefined variable(?s:.{0,300}?))?(?<!identifier )'(?P<name>[\w.]+)' is undefined
     (?P<host1>HostVars)\w*(?: object)?'? has no attribute '(?P<name4>\w+)'
     object of type '(?P<host2>\w+)' has no attribute '(?P<name5>\w+)'
@@ -132,6 +133,9 @@ pattern =
 values =
     advice of host: HostVars => Let Ansible know that host first: a play over all hosts that are read gathers their
     + facts (gather_facts: true, without --limit), or set it in that host's host_vars
+    advice of name: (?:arm64|aarch64)$ => The play has a table by architecture (of downloads, packages) without an
+    + entry for this one: take a newer release of it, or add the entry with the file that its project publishes for
+    + arm64
     advice of name: (?:stdout|stderr|rc|stat|changed|results|json|content)(?:_lines)?$ => The task whose result is read
     + here was skipped, failed or ran in check mode: see that task's own output, and write default() or 'is not
     + skipped' where that may be
@@ -306,8 +310,8 @@ values =
     + it yourself
     advice of program: pip => Install python3-pip there (apt), or name an environment's pip (executable: or virtualenv:
     + of the module pip)
-    advice of program: . => Install its package on that host first (apt), and see that its directory is on the PATH of
-    + a session without login
+    advice of program: . => Install it on that host first, or name it by its full path: a session without login and
+    + sudo's secure_path have no /usr/local/bin or ~/.local/bin everywhere
     advice of archive: . => Install unzip, tar, bzip2, xz-utils or zstd there, and look at the file (file NAME): what a
     + download saved may be a page of the server
 cause = A module needs [{program}][a program that unpacks {archive}], which it does not find on the host[ or which
@@ -402,10 +406,10 @@ source = https://docs.ansible.com/ansible/latest/collections/ansible/builtin/reb
 [ansible-checksum]
 keys =
     Unable to find a checksum for file
-    The checksum for
+    checksum for
 pattern =
     Unable to find a checksum for file '(?P<file1>[^'\n]+)' in '(?P<list>[^'\n]+)'
-    The checksum for (?P<file2>\S+) did not match (?P<need>\w+)[.;] ?(?:it was (?P<have>\w+))?
+    The (?:[\w-]+ )?checksum for (?P<file2>\S+) did not match (?P<need>\w+)(?:[.;] ?it was (?P<have>\w+))?
 values =
     advice of list: . => Open that address: it must have a line with this file's name after its sum (a sum alone only
     + newer releases of ansible-core take); otherwise write the sum itself into the task (checksum: sha256:…)
@@ -511,18 +515,20 @@ remedy = Use a newer Python on that side (ansible_python_interpreter for a host,
 keys =
     conflicting action statements
     no module/action detected
+    no action detected
     has extra params
     Invalid variable name in
     malformed block
 pattern =
     conflicting action statements: (?P<why1>[^\n]+)
-    (?P<why2>no module/action detected in task)
+    (?P<why2>no (?:module/)?action detected in task)
     (?P<why3>this task '[^'\n]+' has extra params)
     (?P<why4>Invalid variable name in '\w+' specified: '[^'\n]+')
     (?P<why5>[Aa] malformed block was encountered[^\n"]{0,60})
 values =
     advice of why: Invalid => Use letters, digits and underscores alone, and no digit first
-    advice of why: no module => Write the module with its complete name (NAMESPACE.COLLECTION.NAME; ansible.builtin for
+    advice of why: no => Take the ansible-core that the play needs (ansible --version), if it knows the module only
+    + since then; otherwise write the module with its complete name (NAMESPACE.COLLECTION.NAME; ansible.builtin for
     + its own), install its collection, and indent its options below it
     advice of why: this => Write the options as lines below the module (name: value), not behind it
     advice of why: [Aa] malformed => A list of tasks begins each with a dash and is not a mapping: look at the line
@@ -548,8 +554,12 @@ remedy = Compare ansible_user and the password (-k asks for it; ansible_password
 source = https://docs.ansible.com/ansible/latest/inventory_guide/connection_details.html
 
 [ansible-installs-mixed]
-keys = Unexpected Exception, this is probably a bug
-pattern = Unexpected Exception, this is probably a bug: (?P<why>cannot import name '\w+' from '[\w.]+'|No module named
+keys =
+    Unexpected Exception, this is probably a bug
+    No module named 'ansible_collections.ansible.builtin'
+pattern =
+    ^ModuleNotFoundError: (?P<why2>No module named 'ansible_collections\.ansible\.builtin')
+    Unexpected Exception, this is probably a bug: (?P<why>cannot import name '\w+' from '[\w.]+'|No module named
     + '[\w.]+'|[^\n]{3,160})
 values =
     advice of why: (?:cannot import|No module) => Two releases of Ansible are mixed in this Python, or a library is of

@@ -534,8 +534,15 @@ keys =
     malformed archive
     not an ELF file
 pattern = (\S+): (?:file not recognized: )?(?:file (?:too short|format not recognized|truncated)|malformed archive)
-cause = {found} is damaged, as happens after a power loss or on a full disk.
-remedy = Remove it and run again (rebuild=true of a unit).
+values =
+    advice of found: \S*/usr/lib/\S*/lib(?:nv|cud|tegra) => In a container on a Jetson this file is empty until
+    + NVIDIA's runtime mounts the host's in its place: start it with --runtime nvidia (or make that the
+    + default-runtime); on the host itself reinstall the package that owns it (dpkg -S FILE)
+    advice of found: \S*/usr/lib/ => Reinstall the package that owns it (dpkg -S FILE, sudo apt install --reinstall
+    + NAME)
+    advice of found: . => Remove it and run again (rebuild=true of a unit)
+cause = {found} is damaged or empty, as happens after a power loss or on a full disk.
+remedy = {advice}.
 
 [program-read-as-script]
 keys = Syntax error: ")" unexpected

@@ -1058,6 +1058,14 @@ remedy = Log in with ssh as that account: the login shell or its profile may end
     journalctl -u ssh there, and at free memory.
 source = https://docs.ansible.com/ansible/latest/collections/ansible/builtin/ssh_connection.html
 
+[ansible-ssh-unexplained]
+keys = Failed to connect to the host via ssh
+pattern = (Failed to connect to the host via ssh)[.:]?\s*$
+cause = Ansible could not log in to the host, and this line has no reason ({found}).
+remedy = Run it with -vvvv, or log in by hand with the same account, key and port (ssh -v -l USER HOST): the line before
+    the end says whether the name, the network, the host's key or the login fails.
+source = ansible/ansible#21431
+
 [compiler-does-not-work]
 keys =
     is not able to compile a simple test

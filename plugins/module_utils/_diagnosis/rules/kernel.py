@@ -187,7 +187,10 @@ values =
     + forbids namespaces, and whether /run is full (df -h /run; df -i /run)
     advice of why: Invalid argument => Start it again. If a container may not mount (LXC, Docker), allow nesting, or
     + switch the unit's sandbox off in a drop-in (PrivateTmp=no, ProtectSystem=no and similar)
-    advice of step: NAMESPACE => Create the directories that ReadWritePaths, BindPaths and similar options name
+    advice of step: NAMESPACE => Read the unit's line just before (journalctl -u), which names the path that could not
+    + be
+    + mounted: create the directories that ReadWritePaths, BindPaths and similar options name, or leave that sandbox
+    + option out in a container
     advice of step: . => Read about that step in man systemd.exec
 cause = systemd could not start [{program} for ]{unit} (step {step})[: {why}]. The program itself did not run.
 remedy = {advice}. Then run systemctl daemon-reload, and start it again.

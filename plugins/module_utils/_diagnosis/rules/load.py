@@ -376,6 +376,16 @@ remedy = Reinstall the package without the cache (pip install --no-cache-dir --f
     line names its file. Check that the disk is not full and that no tool rewrote the file (patchelf, strip).
 source = cupy/cupy#7565
 
+[library-not-readable]
+keys = error while loading shared libraries
+pattern = error while loading shared libraries: (?P<library>[^\s:]+): cannot (?:stat|open) shared object(?: file)?:
+    + (?P<why>Permission denied)
+cause = The program may not read its library {library}, which is there ({why}).
+remedy = Look at the rights of the file and of each directory above it (namei -l PATH); in a container it is a security
+    profile or the storage below: restart docker after an upgrade of AppArmor or of the kernel, try --security-opt
+    apparmor=unconfined once to see, label mounts with :z where SELinux runs, and pull the image again.
+source = moby/moby#18948
+
 [library-not-found]
 keys = cannot open shared object file
 pattern = ([^\s/:'"]+\.so[\w.]*): cannot open shared object file

@@ -190,8 +190,7 @@ def test_files_are_sorted_by_their_names(tmp_path: Path) -> None:
 
 
 def test_bare_library_is_judged_without_a_wheel(tmp_path: Path) -> None:
-    library = elf_writer.write_elf(tmp_path / "libthing.so.1", needed=["libnobody.so.1"])
-    result = inspect(tmp_path, str(library))
+    result = inspect(tmp_path, str(elf_writer.write_elf(tmp_path / "libthing.so.1", needed=["libnobody.so.1"])))
     assert (result["verdict"], [finding["kind"] for finding in result["findings"]]) == ("no", ["soname"])
     assert result["packages"][0]["name"] == "libthing.so.1"
 
