@@ -1363,9 +1363,14 @@ remedy = Read the lines from llama_model_load on (with -lv 4 there are more): us
 [cpp-exception]
 keys = terminate called after throwing
 pattern = terminate called after throwing an instance of '(?P<type>[^'\n]+)'(?:\s+what\(\):\s+(?P<why>[^\n]{1,240}))?
+values =
+    advice of why: .*FP4 data type => TensorRT-LLM's older backend has no FP4: start it with --backend pytorch, and do
+    + without trtllm-build
+    advice of type: . => Do what it says, or read the lines before it; a file that ends too soon must be downloaded
+    + again,
+    + and a key, JSON or regular expression that is not known wants a newer program
 cause = The program ended by a C++ exception that nothing caught ({type})[: {why}].
-remedy = Do what it says, or read the lines before it; a file that ends too soon must be downloaded again, and a key,
-    JSON or regular expression that is not known wants a newer program.
+remedy = {advice}.
 source = MuhammadMoinFaisal/LargeLanguageModelsProjects#6
 
 [waited-in-vain]
@@ -1710,9 +1715,16 @@ source = sgl-project/sglang#7118
 [worker-failed]
 keys = Worker failed with error
 pattern = Worker failed with error '(?P<why>[^\n]{3,400}?)', please check the stack
+values =
+    advice of why: '?(?:float|int|uint)\d+_?\w* => PyTorch lacks that data type: install the PyTorch that this release
+    + of
+    + the server pins (2.7 or newer for float8_e8m0fnu, 2.8 or newer for float4_e2m1fn_x2), in a new environment
+    advice of why: . => Read that worker's own traceback above (the first line with ERROR of a Worker): its last lines
+    + name
+    + the part that failed; start the server without that part's options or with another backend for it, or use a newer
+    + release
 cause = A worker of the server failed: {why}.
-remedy = Read that worker's own traceback above (the first line with ERROR of a Worker): its last lines name the part
-    that failed; start the server without that part's options or with another backend for it, or use a newer release.
+remedy = {advice}.
 source = vllm-project/vllm#28363
 
 [gloo-refused]
@@ -1814,6 +1826,28 @@ remedy = Read rank 0's own log for its first error, above or on its host; if it 
     all
     ranks call destroy_process_group before they exit).
 source = tdrussell/diffusion-pipe#333
+
+[rollout-server-failed]
+keys = Multiple errors: [Exception('Server
+pattern = Exception\('Server (?P<number>\d+) failed: (?P<why>[^'\n]{3,120})
+cause = The server of the rollouts (number {number}) answered with an error: {why}.
+remedy = Read that server's own log for the first error at this time; the trainer only passes its answer on.
+source = modelscope/ms-swift#7228
+
+[model-inspection-failed]
+keys =
+    Error in inspecting model architecture
+    failed to be inspected
+pattern =
+    Error in inspecting model architecture '(?P<model1>\w+)'
+    Model architectures \['(?P<model2>\w+)'[^\n]{0,200}?\] failed to be inspected
+cause = vLLM could not load its own module for {model}: an import in it failed, for a reason that stands in the
+    traceback
+    between these lines.
+remedy = Read the last line of that traceback; without one, run python -c "import vllm.model_executor.models.registry,
+    torchvision, flash_attn" in the same environment: mostly a library there is of another PyTorch, CUDA or Transformers
+    than vLLM's, so install vLLM into an environment of its own, or use its image.
+source = vllm-project/vllm#9712
 
 [errno]
 keys =

@@ -782,8 +782,10 @@ remedy = Install its extra modules (linux-modules-extra-{kernel}, if Ubuntu has 
 keys =
     perf_event_paranoid
     ERR_NVGPUCTRPERM
+    CUPTI_ERROR_INSUFFICIENT_PRIVILEGES
 pattern =
     (perf_event_paranoid) is
+    (CUPTI_ERROR_INSUFFICIENT_PRIVILEGES)
     (ERR_NVGPUCTRPERM)
 cause = The driver or the kernel allows only root to read performance counters ({found}).
 remedy = Run the profiler with sudo (a container with --cap-add SYS_ADMIN), or set options nvidia

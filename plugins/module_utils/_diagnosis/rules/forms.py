@@ -245,6 +245,28 @@ cause = A compiled part of the program checked its arguments, and this does not 
 remedy = {advice}; the traceback's last places name the operator and its options.
 source = vllm-project/vllm#20221
 
+[arguments-required]
+keys = the following arguments are required
+pattern = ^(?P<program>[^\n:]{1,60}): error: the following arguments are required: (?P<names>[^\n]{1,160})
+values =
+    advice of names: model(?:_tag)?\b => Write the model's name or directory as the first word after serve
+    advice of names: . => Add it to the command
+cause = {program} was started without {names}.
+remedy = {advice}: a line of the command may have lost its \\ at the end (nothing, no space, may follow it), or a
+    variable
+    is empty; --help shows the form.
+source = vllm-project/vllm#13150
+
+[own-fault-reported]
+keys = This is a bug
+pattern = (?:^|[:\]] )(?P<why>[^\n:]{6,160}?)[.:,;]? This is a bug\b
+uncertain = yes
+cause = The program reports a fault of its own: {why}.
+remedy = Take its newest release, send fewer requests at once, or leave out the less common options; then look these
+    words
+    up in the project's issues.
+source = huggingface/text-embeddings-inference#744
+
 [options-exclusive]
 keys =
     are mutually exclusive
@@ -260,7 +282,10 @@ keys =
     ive both
     able both
     be used together
+    cannot be used /
 pattern =
+    AssertionError: [Ww]hen (?P<first5>[^,\n]{3,60}), (?:either )?(?P<second5>[^\n/]{3,140}?) can(?:no|')t be used(?:
+    + /|\.?$)
     (?:[Ee]rror|ERROR|fatal)[^\n]{0,40}?: (?:argument )?(?P<first1>[\w.=-]+(?:, [\w.=-]+)*),? and
     + (?P<second1>[\w.=-]+) are mutually exclusive
     Error: [\W]?(?P<first2>[\w.=-]+)\W? and \W?(?P<second2>[\w.=-]+)\W? (?:can ?not|can't|must not|may not|should not)
@@ -437,6 +462,8 @@ pattern =
     + (?P<have2>[^\n]{1,160}?))?\.?(?: \[type=[^\n]*)?$
 unless = SM ?\d|sm_?\d|Blackwell|Hopper|Ampere|(?i:gpus?|devices?|compute capability)\b
 values =
+    advice of need: multimodal models => Upgrade the server and Transformers, which do not know this model as one for
+    + images; if it is one for text, leave the option out
     advice of need: .*(?:b?fp?16|[Hh]alf)\b.*(?:type|dtype)? => Load the model in that type (dtype=torch.bfloat16,
     + --dtype
     + bfloat16), run its call under torch.autocast("cuda", dtype=torch.bfloat16), or choose another attention
@@ -910,6 +937,8 @@ values =
     what of why: ValueError: (?:invalid literal|could not convert) => it reads a number where there is other text (a
     + version, an architecture such as 12.1a, an empty setting)
     what of why: ValueError => the number of values is not the expected one
+    what of why: .*got multiple values => the same argument is passed twice (by name and by place, or by a caller in
+    + between)
     what of why: .*pickle => an object cannot be passed to another process
     what of why: RuntimeError: generator => it searches for something that does not exist (a file, a device, a next
     + element)
@@ -927,6 +956,9 @@ values =
     + (rename_column), or name the right one to the trainer (dataset_text_field, formatting_func, the column mapping)
     advice of why: KeyError: <class ' => The program has a table of classes, and a newer package has another one in its
     + place: install the version of that package (the first part of the class's name) that the program was made for
+    advice of why: .*got multiple values for keyword argument '(?:trust_remote_code|torch_dtype|dtype|device_map
+    +|attn_implementation)' => Pass that argument in one place only: take it out of your call or out of the program's
+    + configuration, which passes it itself; where neither is yours, install the Transformers that the program names
     advice of why: KeyError: \d+$ => The data is indexed by other numbers than 0 to its length: make a list or
     + datasets.Dataset of it (of pandas reset_index(drop=True)), and let one program alone shorten or sort it
     advice of why: KeyError: None$ => A setting that this line looks up was not set: set it in the program's

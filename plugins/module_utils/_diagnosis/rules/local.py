@@ -575,6 +575,21 @@ remedy = Recreate the node (right-click, Fix node (recreate)), choose its values
     workflow was made.
 source = LucianoCirino/efficiency-nodes-comfyui#214
 
+[lmstudio-load-failed]
+keys = Please check settings and try loading the model again
+pattern = \(Exit code: (?P<code>\w+)\)\. Please check settings and try loading the model again
+uncertain = yes
+values =
+    advice of code: (?:137|9)$ => Memory ran out: choose a smaller quantization or context, and end other programs on
+    + the GPU
+    advice of code: (?:13[3-9]|null|42)$ => Its runtime crashed: update LM Studio and its runtime (Settings, Runtime;
+    + on a
+    + Spark the one for CUDA 13 on ARM), choose a shorter context and flash attention off, and leave more memory free
+    advice of code: . => Update LM Studio and its runtime, and load the model with fewer settings of your own
+cause = LM Studio could not load the model (its runtime ended with the code {code}), and does not say why.
+remedy = {advice}; lms log stream and its developer log have the runtime's own lines.
+source = lmstudio-ai/lmstudio-bug-tracker#285
+
 [gguf-tokenizer-file-missing]
 keys = File not found:
 pattern = FileNotFoundError: File not found: (?P<file>\S*tokenizer(?:\.model|\.json|_config\.json))

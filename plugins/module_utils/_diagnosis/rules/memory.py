@@ -1,5 +1,4 @@
 # __init__.py in this directory explains the fields.
-
 """Memory and disk
 
 After memory or disk space ran out, other failures are only consequences.
@@ -186,6 +185,19 @@ keys = qemu: uncaught target signal
 pattern = qemu: uncaught target signal (\d+)
 cause = A program for another processor crashed in the emulator (signal {found}).
 remedy = Use an image for linux/arm64. An emulated image is slow on a Spark, and CUDA does not work in it.
+
+[rmm-memory]
+keys =
+    RMM_ERROR_OUT_OF_MEMORY
+    rmm/mr/
+pattern =
+    (RMM_ERROR_OUT_OF_MEMORY)
+    std::bad_alloc: (out_of_memory): CUDA error[^\n]{0,200}rmm/mr/
+cause = RAPIDS (cuDF, cuML) got no more of the GPU's memory ({found}), which on a GB10 is the host's own.
+remedy = Read the data in parts (chunks, fewer columns, dask-cudf), end other programs on the GPU, and let RMM take no
+    pool
+    of its own (rmm.reinitialize(pool_allocator=False)); managed_memory=True gains nothing where both share the memory.
+source = NVIDIA/cudf#3508
 
 [out-of-memory]
 keys =

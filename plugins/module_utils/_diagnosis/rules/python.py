@@ -795,12 +795,19 @@ keys = got an unexpected keyword argument
 pattern =
     TypeError: (?P<function1>[\w.]*LoraConfig[\w.]*)\(\) got an unexpected keyword argument '(?P<argument1>\w+)'
     TypeError: (?P<function>[\w.]+)\(\) got an unexpected keyword argument
-    + '(?P<argument>evaluation_strategy|tokenizer|max_seq_length|proxies|guided_decoding|(?:torch_)?dtype)'
+    + '(?P<argument>evaluation_strategy|tokenizer|max_seq_length|proxies|guided_decoding|use_auth_token
+    +|dataset_text_field|max_prompt_length|trans_[ab]|(?:torch_)?dtype)'
 values =
     advice of function: \S*LoraConfig => Upgrade PEFT, because a newer one saved the adapter
     advice of argument: evaluation_strategy$ => Write eval_strategy, its name since Transformers 4.46
     advice of argument: tokenizer$ => Write processing_class, its name in the trainers of newer TRL and Transformers
     advice of argument: max_seq_length$ => Write max_length in the SFTConfig, its name in newer TRL
+    advice of argument: use_auth_token$ => Write token, its name today, or log in once (hf auth login); where another
+    + package passes it, install the Transformers or Diffusers that this package names
+    advice of argument: (?:dataset_text_field|max_prompt_length)$ => Pass it in the trainer's configuration (SFTConfig,
+    + DPOConfig, GRPOConfig) and not to the trainer, or take the TRL that the program names
+    advice of argument: trans_[ab]$ => The model's own code is written for Triton 2: leave out its flash attention
+    + (use_flash_attn=False, or its file flash_attn_triton.py removed)
     advice of argument: proxies => Upgrade openai (or the package that calls it), or install httpx<0.28
     advice of argument: guided_decoding$ => Write structured_outputs=StructuredOutputsParams(…), its name in newer vLLM
     advice of argument: . => Write dtype instead of torch_dtype, or the reverse, or upgrade Transformers (4.56 and newer

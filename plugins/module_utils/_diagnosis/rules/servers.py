@@ -715,6 +715,32 @@ remedy = Set --data-parallel-size to the number of hosts times --data-parallel-s
     mp).
 source = vllm-project/vllm#32400
 
+[flashinfer-call-failed]
+keys = failed with error
+pattern = (?P<kernel>(?:Batch|Single)(?:Prefill|Decode|MLA)\w*|Sampling\w+|AllReduce\w*) failed with error
+    + (?P<why>[^\n"]{3,80}?)\.?$
+cause = A kernel of FlashInfer failed on this GPU ({kernel}): {why}.
+remedy = Choose another attention backend (--attention-backend TRITON_ATTN or FLASH_ATTN of vLLM, triton of SGLang) or
+    --kv-cache-dtype auto, delete ~/.cache/flashinfer, and use one release of flashinfer-python, flashinfer-cubin and
+    flashinfer-jit-cache, the one that the server pins.
+source = vllm-project/vllm#50331
+
+[tei-backend-failed]
+keys =
+    Could not start Candle backend
+    CublasError(
+pattern =
+    Could not start Candle backend: (?:Could not start backend: )?(?P<why1>cannot find tensor [^\n]{3,120})
+    (?P<why2>CublasError\(CUBLAS_STATUS_\w+\))
+values =
+    advice of why: cannot find => It does not know this model's layout: take a newer image of it, a model of its list
+    + (supported models in its documentation), or serve the model with vLLM (--runner pooling)
+    advice of why: . => Take the image for this GPU (for a GB10 build one from Dockerfile-cuda with
+    + CUDA_COMPUTE_CAP=120, whose code a 12.1 runs, too), and lower --max-batch-tokens
+cause = Text Embeddings Inference cannot compute this model here: {why}.
+remedy = {advice}.
+source = huggingface/text-embeddings-inference#600
+
 [mpi-ranks-missing]
 keys =
     MPI error

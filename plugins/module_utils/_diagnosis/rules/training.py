@@ -409,4 +409,38 @@ cause = DDP sees a parameter twice in one backward pass ({found}): the older kin
 remedy = Set gradient_checkpointing_kwargs=dict(use_reentrant=False) and ddp_find_unused_parameters=False, or turn off
     gradient checkpointing. static_graph=True helps if all steps are alike. On one Spark, run without DDP.
 source = hiyouga/LlamaFactory#6651
+
+[latents-not-a-number]
+keys = NaN detected in latents
+pattern = NaN detected in latents:? ?(?P<file>[^\n]*)
+cause = The VAE computed no numbers for an image[, {file}]: in float16 that of SDXL and some others overflows, or the
+    image is damaged.
+remedy = Compute the VAE in float32 or bfloat16 (--no_half_vae, or mixed_precision bf16 with a fixed VAE such as
+    sdxl-vae-fp16-fix), and if that image alone does it, save it anew as an RGB file or take it out.
+source = bmaltais/kohya_ss#2541
+
+[fsdp-parameters-differ]
+keys =
+    Cannot writeback when the parameter shape changes
+    Must flatten tensors with uniform `requires_grad`
+pattern =
+    (Cannot writeback when the parameter shape changes)
+    (Must flatten tensors with uniform `requires_grad`)
+values =
+    advice of found: Cannot => With one GPU leave FSDP out (it then does not shard), or load the model in bfloat16 so
+    + that
+    + nothing is converted afterwards; newer PyTorch (2.8) has this mended
+    advice of found: . => Set use_orig_params=True (fsdp_use_orig_params: true of accelerate), or use FSDP2
+    + (fsdp_version: 2)
+cause = FSDP cannot join the parameters of a module ({found}): some are trained and others not, or their form changed.
+remedy = {advice}.
+source = pytorch/pytorch#151223
+
+[calibration-left-out]
+keys = scaling factor
+pattern = AssertionError: (scaling factor [\d.e-]+ not positive)
+cause = A quantizer saw no data in the calibration ({found}), mostly an expert that no sample reached.
+remedy = Calibrate with more and longer samples (--calib_size 512 and more, of several data sets), let all experts take
+    part (a newer ModelOpt does that for MoE models), or leave those layers out of the quantization.
+source = NVIDIA/Model-Optimizer#766
 """
