@@ -354,7 +354,7 @@ _OPEN_END = r"[^\n]*(?:[:,]|\b(?:an?|and|as|by|calling|following|for|from|in|of|
 ADVICE = re.compile(
     r"\b(?:To (?:work around|fix|resolve|solve|avoid|enable|disable) |(?:[Pp]lease|[Yy]ou (?:can|should|may|could)) "
     r"(?:also )?(?:install|(?:re-?)?run|set|use|add|pass|specify|(?:up|down)grade|update|(?:reduc|increas|decreas"
-    r"|disabl|enabl)e|(?:try|consider|make sure))\b|(?:[Tt]ry|[Cc]onsider|[Mm]ake sure|Run(?= ['`])|Install an?"
+    r"|disabl|enabl)e|(?:try|consider|make sure))\b|(?:[Tt]ry(?! our)|[Cc]onsider|[Mm]ake sure|Run(?= ['`])|Install an?"
     rf"|(?:help|hint):) )(?:{_OPEN_END}\s*\S[^\n]{{3,200}}|(?!{_OPEN_END})[^\n]{{4,200}}(?:\n ?[a-z][^\n]{{4,200}})?)"
 )
 

@@ -651,9 +651,15 @@ source = Burnett01/rsync-deployments#70
 [capture-failed]
 keys = Capture cuda graph failed
 pattern = Capture cuda graph failed: (?P<why>[^\n]+)
+values =
+    advice of why: .*(?:gloo|[Cc]onnection closed|Timed out waiting) => Another rank ended or hangs, not this one:
+    + read the
+    + logs of all ranks and hosts for their first error (memory, the kernel's log), and let all of them reach each other
+    + (GLOO_SOCKET_IFNAME, NCCL_SOCKET_IFNAME; /etc/hosts must not map a host's own name to 127.0.1.1)
+    advice of why: . => If it is memory, lower --mem-fraction-static or --cuda-graph-max-bs; if it is a kernel, choose
+    + another --attention-backend (triton or flashinfer); --disable-cuda-graph tells which
 cause = SGLang failed while it recorded CUDA graphs: {why}.
-remedy = If it is memory, lower --mem-fraction-static or --cuda-graph-max-bs; if it is a kernel, choose another
-    --attention-backend (triton or flashinfer); --disable-cuda-graph tells which.
+remedy = {advice}.
 
 [ninja-no-file]
 keys = ninja: error: loading '
@@ -1366,6 +1372,9 @@ pattern = terminate called after throwing an instance of '(?P<type>[^'\n]+)'(?:\
 values =
     advice of why: .*FP4 data type => TensorRT-LLM's older backend has no FP4: start it with --backend pytorch, and do
     + without trtllm-build
+    advice of why: .*INTERNAL ASSERT FAILED => It is a fault of PyTorch itself, mostly after another thread's error:
+    + read the
+    + first error above it, and take a newer PyTorch
     advice of type: . => Do what it says, or read the lines before it; a file that ends too soon must be downloaded
     + again,
     + and a key, JSON or regular expression that is not known wants a newer program
@@ -1834,20 +1843,23 @@ cause = The server of the rollouts (number {number}) answered with an error: {wh
 remedy = Read that server's own log for the first error at this time; the trainer only passes its answer on.
 source = modelscope/ms-swift#7228
 
-[model-inspection-failed]
-keys =
-    Error in inspecting model architecture
-    failed to be inspected
-pattern =
-    Error in inspecting model architecture '(?P<model1>\w+)'
-    Model architectures \['(?P<model2>\w+)'[^\n]{0,200}?\] failed to be inspected
-cause = vLLM could not load its own module for {model}: an import in it failed, for a reason that stands in the
-    traceback
-    between these lines.
-remedy = Read the last line of that traceback; without one, run python -c "import vllm.model_executor.models.registry,
-    torchvision, flash_attn" in the same environment: mostly a library there is of another PyTorch, CUDA or Transformers
-    than vLLM's, so install vLLM into an environment of its own, or use its image.
-source = vllm-project/vllm#9712
+[lora-load-failed]
+keys = Loading lora
+pattern = RuntimeError: Loading lora (?P<adapter>\S+) failed
+cause = vLLM could not load the adapter {adapter}; the traceback above this line says why.
+remedy = Read its last exception before this one; the adapter must be PEFT's (adapter_config.json and
+    adapter_model.safetensors), for this base model, without modules_to_save or DoRA, and its rank within
+    --max-lora-rank.
+source = vllm-project/vllm#8945
+
+[collective-dump]
+keys = Received a dump signal due to a collective timeout
+pattern = (Received a dump signal due to a collective timeout)
+cause = A collective operation timed out in this or another rank ({found}); this line is not the first sign of it.
+remedy = Find the first line with Watchdog caught collective operation timeout in the logs of all ranks: compare their
+    OpType
+    and SeqNum (a rank with other ones took another way through the program), and look at the rank that has none.
+source = axolotl-ai-cloud/axolotl#3476
 
 [errno]
 keys =

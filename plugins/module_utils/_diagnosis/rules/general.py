@@ -38,12 +38,23 @@ keys =
     NCCL error
     NCCL Error
 pattern = NCCL [Ee]rror(?: in)?(?: \d+)?: [^\n]*?(invalid usage|invalid argument)
+unless = symm_mem/
 uncertain = yes
 cause = NCCL was called in a way that it does not allow ({found}): mostly two ranks have the same GPU, or the ranks
     disagree in number or version.
 remedy = Start one rank for each GPU (one on a Spark), the same world size and NCCL on all hosts; NCCL_DEBUG=WARN names
     the fault.
 source = NVIDIA/Megatron-LM#661
+
+[nccl-symmetric-memory]
+keys = symm_mem/
+pattern = NCCL error in: \S*(symm_mem/\w+\.[ch]pp)\S*, (?P<why>[^\n(]{3,60}?) ?\(run
+cause = PyTorch's symmetric memory could not use NCCL ({found}): {why}, as where NCCL is newer than the one that PyTorch
+    was built with (2.29 changed that interface).
+remedy = Load the NCCL that this PyTorch pins (pip show nvidia-nccl-cu13; no other in LD_PRELOAD or LD_LIBRARY_PATH),
+    take a
+    PyTorch that was built for the newer one, or leave symmetric memory out.
+source = pytorch/pytorch#172398
 
 [store-clients-missing]
 keys = waiting for clients

@@ -794,7 +794,7 @@ source = eugr/spark-vllm-docker#238
 keys = got an unexpected keyword argument
 pattern =
     TypeError: (?P<function1>[\w.]*LoraConfig[\w.]*)\(\) got an unexpected keyword argument '(?P<argument1>\w+)'
-    TypeError: (?P<function>[\w.]+)\(\) got an unexpected keyword argument
+    TypeError: (?P<function>[\w.<>]+)\(\) got an unexpected keyword argument
     + '(?P<argument>evaluation_strategy|tokenizer|max_seq_length|proxies|guided_decoding|use_auth_token
     +|dataset_text_field|max_prompt_length|trans_[ab]|(?:torch_)?dtype)'
 values =
@@ -827,7 +827,7 @@ source = nerfstudio-project/gsplat#585
 
 [argument-unknown]
 keys = got an unexpected keyword argument
-pattern = TypeError: (?P<function>[\w.]+)\(\) got an unexpected keyword argument '(?P<argument>\w+)'
+pattern = TypeError: (?P<function>[\w.<>]+)\(\) got an unexpected keyword argument '(?P<argument>\w+)'
 uncertain = yes
 cause = {function} does not know {argument}[, with which {raiser} calls it]: its package is another version than the
     caller expects, or the caller is at fault.

@@ -650,6 +650,16 @@ remedy = Unset PYTORCH_CUDA_ALLOC_CONF (expandable_segments), and turn off parts
     CUDA_LAUNCH_BLOCKING=1.
 source = sgl-project/sglang#16502
 
+[custom-all-reduce-failed]
+keys = custom_all_reduce
+pattern = custom_all_reduce\w*\.cuh?:\d+[^\n]{0,20}?(?P<why>CUDA error[^\n]{0,100})
+cause = The server's own all-reduce between GPUs failed ({why}): it needs GPUs of one host that reach each other's
+    memory.
+remedy = Start it with --disable-custom-all-reduce (SGLang, vLLM), and unset
+    PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True,
+    whose memory cannot be shared that way; on one GPU, or GPUs of several hosts, it is of no use.
+source = THUDM/slime#1998
+
 [cuda-launch-refused]
 keys =
     too many resources requested for launch

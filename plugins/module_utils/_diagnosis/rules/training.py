@@ -443,4 +443,13 @@ cause = A quantizer saw no data in the calibration ({found}), mostly an expert t
 remedy = Calibrate with more and longer samples (--calib_size 512 and more, of several data sets), let all experts take
     part (a newer ModelOpt does that for MoE models), or leave those layers out of the quantization.
 source = NVIDIA/Model-Optimizer#766
+
+[ddp-models-differ]
+keys = DDP expects same model across all ranks
+pattern = DDP expects same model across all ranks, but (?P<why>[^\n]{5,120}?)\.?$
+cause = The ranks have built different models: {why}.
+remedy = Read the log of the rank that has fewer parameters (0 means that it failed before): all must load the same
+    model,
+    adapter and configuration, with the same releases of PyTorch and Transformers on all hosts.
+source = kanishkg/stream-of-search#5
 """
