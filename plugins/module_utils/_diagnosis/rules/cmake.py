@@ -9,19 +9,18 @@ RULES = r"""
 [cuda-architectures-invalid]
 keys = CMAKE_CUDA_ARCHITECTURES must be
 pattern = CMAKE_CUDA_ARCHITECTURES must be (?P<rule>valid|non-empty) if set
-cause = CMAKE_CUDA_ARCHITECTURES has a value that CMake does not take ({rule} if set): it is empty or misspelt, or
-    the build's own detection of the GPU left it so.
-remedy = Set it to the GPU's number (-DCMAKE_CUDA_ARCHITECTURES=121 on a Spark; an option of the project, such as
-    --cmake_extra_defines, passes it on), delete CMakeCache.txt, and configure again.
+cause = CMAKE_CUDA_ARCHITECTURES has a value that CMake does not accept ({rule} if set): it is empty or misspelt, or the
+    build failed to detect the GPU.
+remedy = Set it to the GPU's number (-DCMAKE_CUDA_ARCHITECTURES=121 on a Spark; a project may have an option that passes
+    it on, such as --cmake_extra_defines), delete CMakeCache.txt, and configure again.
 source = microsoft/onnxruntime#11273
 
 [cuda-architectures-empty]
 keys = CMake Error in
 pattern = CMake Error in [^\n]*\n\s*CUDA_ARCHITECTURES is empty for target '([^'\n]+)'
-cause = CMake has no CUDA architecture for the target {found}: none was named, and it could not ask nvcc for its
-    default.
-remedy = Set CMAKE_CUDA_ARCHITECTURES (121 on a Spark), and CMAKE_CUDA_COMPILER to the toolkit's nvcc, and configure
-    in an empty directory.
+cause = CMake has no CUDA architecture for the target {found}: none was set, and CMake could not get nvcc's default.
+remedy = Set CMAKE_CUDA_ARCHITECTURES (121 on a Spark) and CMAKE_CUDA_COMPILER to the toolkit's nvcc, and configure in
+    an empty directory.
 source = PrismML-Eng/llama.cpp#182
 
 [cmake-too-new]
@@ -29,7 +28,7 @@ keys = Compatibility with CMake
 pattern = Compatibility with CMake <\s+(\S+)\s+has\s+been\s+removed
 cause = The source declares compatibility with CMake older than {found}, which CMake 4 removed.
 remedy = Set CMAKE_POLICY_VERSION_MINIMUM=3.5 in the build's environment, or use a CMake below 4 (pip install 'cmake<4';
-    the unit's requirements or toolchain; Triton before 3.7 needs that).
+    the unit's requirements or toolchain). Triton before 3.7 needs this.
 source = myriadrf/libusb3380#7
 
 [cmake-too-old]
@@ -48,23 +47,24 @@ keys = CMake Error at
 pattern =
     CMake Error at [^\n]*\n\s+(?P<old>\w+) is deprecated and will be removed in the future\.\s+Use (?P<new>\w+
     +)\s+instead
-cause = The build was given the option {old}, which the source no longer takes: it is called {new} now.
-remedy = Write -D{new}=ON in the place of -D{old} (of llama-cpp-python: CMAKE_ARGS="-DGGML_CUDA=on"), and configure in
-    an empty directory.
+cause = The source no longer accepts the option {old}, which is now called {new}.
+remedy = Write -D{new}=ON instead of -D{old} (for llama-cpp-python: CMAKE_ARGS="-DGGML_CUDA=on"), and configure in an
+    empty directory.
 
 [llamacpp-arm-features]
 keys = Failed to get ARM features
 pattern = (Failed to get ARM features)
-cause = The compiler does not know this host's processor, so that llama.cpp cannot ask it for the features ({found}).
+cause = The compiler does not know this host's processor, so llama.cpp cannot get the processor's features from it
+    ({found}).
 remedy = Use a newer compiler (gcc 13 or newer: CC=gcc-13 CXX=g++-13), or name the processor yourself: -DGGML_NATIVE=OFF
     -DGGML_CPU_ARM_ARCH=armv8.6-a+sve.
 
 [cmake-root-missing]
 keys = Could not find CMAKE_ROOT
 pattern = (Could not find CMAKE_ROOT)
-cause = The cmake that is called does not find its own modules ({found}): it was removed or replaced while the shell
-    kept its path, or is a damaged copy.
-remedy = Run hash -r, see which is called (type -a cmake), and install it again (pip install --force-reinstall cmake, or
+cause = The cmake command does not find its own modules ({found}): it was removed or replaced while the shell remembered
+    its path, or its installation is damaged.
+remedy = Run hash -r, check which cmake runs (type -a cmake), and reinstall it (pip install --force-reinstall cmake, or
     apt install --reinstall cmake cmake-data).
 
 [cmake-program-gone]
@@ -72,9 +72,10 @@ keys = CMake Error at
 pattern =
     CMake Error at [^\n]*\n\s*Running\s+'(\S*/(?:ninja|make|gmake)
     +)'\s+'--version'\s+failed with:\s+no such file or directory
-cause = The build directory was configured with {found}, which is gone: it lay in the environment of an earlier pip run.
-remedy = Delete the build directory (build, _skbuild, CMakeCache.txt) and build again; ninja and cmake installed in the
-    environment, with --no-build-isolation, stay where they are.
+cause = The build directory was configured with {found}, which was in the environment of an earlier pip run and no
+    longer exists.
+remedy = Delete the build directory (build, _skbuild, CMakeCache.txt) and build again. With --no-build-isolation, pip
+    uses the ninja and cmake of the environment, which stay there.
 
 [findcuda-removed]
 keys =
@@ -85,8 +86,8 @@ pattern =
     Unknown CMake command '(?P<command>cuda_(?:select_nvcc_arch_flags|add_library|add_executable|compile\w*))'
 cause = The source uses CMake's old module FindCUDA[ ({command})], which CMake 3.27 and newer no longer offer by
     default.
-remedy = Take a release of the source that uses CUDAToolkit, set -DCMAKE_POLICY_DEFAULT_CMP0146=OLD, or use a CMake
-    below 3.27 (pip install 'cmake<3.27').
+remedy = Use a release of the source that uses CUDAToolkit, set -DCMAKE_POLICY_DEFAULT_CMP0146=OLD, or use a CMake below
+    3.27 (pip install 'cmake<3.27').
 source = llnl/blt#735
 
 [ninja-missing]
@@ -110,10 +111,10 @@ pattern =
     (?P<why3>Failed to detect a default CUDA architecture)\.(?!\s+Compiler output)
     (?P<why2>Failed to detect a default CUDA architecture)\.\s+Compiler output:\s+(?!Call
     + Stack)(?P<message>\S[^\n]{3,200})
-cause = CMake compiles an empty CUDA program to learn nvcc's architectures, and that fails[: {message}].
-remedy = Name your own (-DCMAKE_CUDA_ARCHITECTURES=121), the nvcc of CUDA 13
+cause = CMake compiles an empty CUDA program to detect nvcc's architectures, and this fails[: {message}].
+remedy = Name your GPU's (-DCMAKE_CUDA_ARCHITECTURES=121), the nvcc of CUDA 13
     (-DCMAKE_CUDA_COMPILER=/usr/local/cuda/bin/nvcc) and a host compiler that it supports (CUDAHOSTCXX=g++-13), in an
-    empty directory; nvcc by hand on an empty .cu file says what it lacks.
+    empty directory. To see what nvcc lacks, run it on an empty .cu file.
 source = eth-sri/eran#112
 
 [nvcc-missing]
@@ -148,10 +149,10 @@ pattern =
     name 'bare_metal_version' is not defined
     Looking for a CUDA compiler - NOTFOUND\n(?:--[^\n]*\n){0,5}CMake Error[^\n]*\n[^\n]*\bCUDA\b
     No such file or directory: '\S*/nvcc'
-cause = There is no nvcc where this program looks: the CUDA toolkit is not installed, or not on its PATH.
+cause = There is no nvcc where this program looks for it: the CUDA toolkit is not installed, or not on its PATH.
 remedy = Install the CUDA toolkit (cuda-toolkit-13-0; role cuda_libraries) and put its bin first on PATH (export
-    PATH=/usr/local/cuda/bin:$PATH, CUDA_HOME=/usr/local/cuda); a unit names nvcc in its toolchain; a -runtime or -base
-    image has none: use a -devel one.
+    PATH=/usr/local/cuda/bin:$PATH, CUDA_HOME=/usr/local/cuda). For a unit, name nvcc in its toolchain. Images tagged
+    -runtime or -base lack nvcc: use a -devel image.
 source = NVIDIA/GPUStressTest#11
 
 [compiler-missing]
@@ -181,7 +182,7 @@ pattern =
     error: linker `(\w+)` not found
 cause = There is no C or C++ compiler ({found}).
 remedy = Install gcc and g++ (apt install build-essential; the role build_toolchain), or correct CC and CXX (cc and cxx
-    in the unit's toolchain); Triton needs one when a program runs, also in a container.
+    in the unit's toolchain). Triton needs a compiler at run time, also in a container.
 source = https://docs.astral.sh/uv/reference/troubleshooting/build-failures/
 
 [cuda-too-old]
@@ -194,7 +195,7 @@ pattern =
     Could NOT find CUDA(?:Toolkit)?: Found unsuitable version '[^'\n]+',\s+but\s+required\s+is\s+at\s+least\s+'(\S+?)'
 cause = The source needs CUDA {found} or newer, but the build found an older toolkit.
 remedy = Install a newer toolkit (the stack's CUDA version, role cuda_libraries) and point CUDA_HOME, PATH and
-    toolchain.nvcc to it, or take a version of the source for the installed toolkit.
+    toolchain.nvcc to it, or use a version of the source for the installed toolkit.
 
 [caffe2-cuda]
 keys =
@@ -203,24 +204,24 @@ keys =
 pattern =
     (Caffe2: CUDA cannot be found)
     (Your installed Caffe2 version uses CUDA)
-cause = The installed PyTorch is a CUDA build, and CMake found no CUDA toolkit for the project that is built against it
+cause = The installed PyTorch is a CUDA build, but CMake found no CUDA toolkit for a project that builds against it
     ({found}).
-remedy = Install the toolkit of PyTorch's CUDA (torch.version.cuda; role cuda_libraries), and configure in an empty
-    directory with -DCUDA_TOOLKIT_ROOT_DIR=/usr/local/cuda -DCMAKE_CUDA_COMPILER=/usr/local/cuda/bin/nvcc.
+remedy = Install the toolkit of PyTorch's CUDA version (torch.version.cuda; role cuda_libraries), and configure in an
+    empty directory with -DCUDA_TOOLKIT_ROOT_DIR=/usr/local/cuda -DCMAKE_CUDA_COMPILER=/usr/local/cuda/bin/nvcc.
 
 [llamacpp-plain-capability]
 keys = used, use 12
 pattern = Compute capability (?P<capability>\d+) used,\s+use\s+(?P<specific>\w+)
 cause = llama.cpp does not build for the plain architecture {capability}, which lacks the instructions for FP4.
-remedy = Name the specific one of your GPU: -DCMAKE_CUDA_ARCHITECTURES=121a-real on a GB10 ({specific} here), or update
-    the source, which by now replaces it by itself; configure in an empty directory.
+remedy = Name your GPU's specific one: -DCMAKE_CUDA_ARCHITECTURES=121a-real on a GB10 ({specific} here), or update the
+    source, which now replaces it automatically. Configure in an empty directory.
 source = ggml-org/llama.cpp#18457
 
 [opencv-contrib-missing]
 keys = requires enabled 'cudev' module
 pattern = (OpenCV requires enabled 'cudev' module)
-cause = OpenCV is to be built with CUDA, and its contributed modules are not there ({found}).
-remedy = Clone opencv_contrib at the same tag as opencv and give -DOPENCV_EXTRA_MODULES_PATH=…/opencv_contrib/modules
+cause = OpenCV's build with CUDA needs its contributed modules, which are missing ({found}).
+remedy = Clone opencv_contrib at the same tag as opencv and pass -DOPENCV_EXTRA_MODULES_PATH=…/opencv_contrib/modules
     -DWITH_CUDA=ON -DCUDA_ARCH_BIN=12.1.
 
 [cuda-version-conflict]
@@ -233,8 +234,8 @@ pattern =
     Found two conflicting CUDA versions
     FindCUDA says CUDA version is\s+(\S+)
 cause = The build found parts of two CUDA toolkits.
-remedy = Point CUDA_HOME, CUDACXX and PATH to a single toolkit (in the unit's environment), take other CUDA, Thrust or
-    CUB headers off CPATH and -I, and configure in an empty directory.
+remedy = Point CUDA_HOME, CUDACXX and PATH to a single toolkit (in the unit's environment), remove other CUDA, Thrust or
+    CUB headers from CPATH and -I, and configure in an empty directory.
 source = pytorch/pytorch#106971
 
 [submodule-missing]
@@ -270,12 +271,12 @@ pattern =
     does not match the source '([^'\n]+)'
     Does not match the generator used previously: ([^\n]+)
 cause = The build directory was configured for another source or generator ({found}).
-remedy = Delete the build directory (rebuild=true of a unit) and configure anew.
+remedy = Delete the build directory (for a unit, rebuild=true) and configure again.
 
 [make-missing]
 keys = corresponding to "Unix
 pattern = unable to find a build program corresponding to '(Unix Makefiles)'
-cause = make is not installed, which CMake's generator {found} needs.
+cause = CMake's generator {found} needs make, which is not installed.
 remedy = Install build-essential, or use Ninja (-G Ninja, package ninja-build).
 
 [pkg-config-package]
@@ -294,8 +295,8 @@ pattern =
     Package (?P<part3>\S+) was not found in the pkg-config search path
     No package '(?P<part4>[^'\n]+)' found
 values =
-    advice of part: pkg_check|pkg-config => Install pkg-config, with the development package of the library that is
-    + asked for (libhdf5-dev for h5py)
+    advice of part: pkg_check|pkg-config => Install pkg-config and the development package of the requested library
+    + (libhdf5-dev for h5py)
     advice of part: libav|libsw => Install FFmpeg's development packages (libavcodec-dev, libavformat-dev,
     + libswscale-dev)
     advice of part: openssl => Install libssl-dev
@@ -311,10 +312,10 @@ values =
     advice of part: (?:xmlsec|libxml) => Install libxml2-dev and libxmlsec1-dev
     advice of part: (?:mysqlclient|mariadb) => Install libmysqlclient-dev
     advice of part: libpq => Install libpq-dev
-    advice of part: . => Install the development package that has its .pc file (apt-file search NAME.pc), or add its
-    + directory to PKG_CONFIG_PATH
+    advice of part: . => Install the development package that contains its .pc file (apt-file search NAME.pc), or add
+    + its directory to PKG_CONFIG_PATH
 unless = ^\s*--
-cause = The build asks pkg-config for {part} and does not get it.
+cause = The build asks pkg-config for {part}, which it does not find.
 remedy = {advice}.
 
 [meson-dependency-missing]
@@ -338,10 +339,9 @@ values =
     package of part: g?[fF]ortran => gfortran
     package of part: (?:\S*-)?(?:cc|gcc|c\+\+|g\+\+|cpp|clang)\b => build-essential, and let CC and CXX name that
     + compiler
-    package of part: . => the development package that has its .pc file (apt-file search NAME.pc)
-cause = The build needs {part}, and does not find it; pip builds the package since no wheel fits this Python and
-    aarch64.
-remedy = Install {package} with apt, or take a release or a Python for which there is a wheel (3.12).
+    package of part: . => the development package that contains its .pc file (apt-file search NAME.pc)
+cause = The build does not find {part}. pip builds the package because no wheel fits this Python and aarch64.
+remedy = Install {package} with apt, or use a release or a Python (3.12) for which there is a wheel.
 
 [meson-cross]
 keys =
@@ -350,39 +350,37 @@ keys =
 pattern =
     ERROR: (?P<why1>Can not run test applications in this cross environment)
     ERROR: (?P<why2>compiler for language "[^"\n]+", not specified for build machine)
-cause = meson takes this for a build for another machine ({why}), and lacks what such a build has to be told.
-remedy = On the Spark itself build natively: without a cross file, and with Python, gcc and the kernel all of aarch64
-    (uname
-    -m, also in a container). For a build elsewhere give what it asks for in the cross file (exe_wrapper,
-    longdouble_format
-    for numpy) and in a native file.
+cause = meson assumes a build for another machine ({why}), but lacks the settings for one.
+remedy = On the Spark itself, build natively: without a cross file, and with Python, gcc and kernel all for aarch64
+    (uname -m, also in a container). On another machine, put what meson asks for into the cross file (exe_wrapper,
+    longdouble_format for numpy) and a native file.
 source = mesonbuild/meson#14313
 
 [cmake-target-missing]
 keys = links to:
 pattern = links to:\s+(\S+)\s+but the target was not found
-cause = The project links to {found}, which no package that CMake found defines.
+cause = The project links to {found}, which none of the packages that CMake found defines.
 values =
-    advice of found: CUDA::nv(?:ToolsExt|tx) => CUDA 13 has no nvToolsExt: take a newer release of the project (or of
-    + the PyTorch that brings this line), which uses CUDA::nvtx3
-    advice of found: CUDA:: => CMake found a toolkit without that library's development files: install the complete one
-    + (cuda-toolkit-13-0; role cuda_libraries) and let -DCUDAToolkit_ROOT=/usr/local/cuda and PATH name it, as Ubuntu's
-    + nvidia-cuda-toolkit in /usr is taken first and is not complete
-    advice of found: . => Install the package that defines it in the version which the project expects, or give its
+    advice of found: CUDA::nv(?:ToolsExt|tx) => CUDA 13 has no nvToolsExt: use a newer release of the project (or of
+    + the PyTorch that contains this line), which uses CUDA::nvtx3
+    advice of found: CUDA:: => CMake found a toolkit without that library's development files: install the complete
+    + one (cuda-toolkit-13-0; role cuda_libraries) and point -DCUDAToolkit_ROOT=/usr/local/cuda and PATH to it, because
+    + CMake prefers Ubuntu's nvidia-cuda-toolkit in /usr, which is incomplete
+    advice of found: . => Install the package that defines it, in the version that the project expects, or set its
     + directory (CMAKE_PREFIX_PATH)
-remedy = {advice}; configure in an empty directory.
+remedy = {advice}. Configure in an empty directory.
 
 [cmake-dependency-target]
 keys = The dependency target
 pattern = The dependency target '(?P<target>[^'\n]+)' of target '(?P<of>[^'\n]+)'\s+does not exist
 values =
-    advice of target: (?:MLIR|LLVM|Clang|LLD) => It is of LLVM: build the LLVM commit that this source pins (Triton:
-    + cmake/llvm-hash.txt or cmake/llvm-info.json; role llvm) with MLIR, and name it (LLVM_SYSPATH); another release
-    + has other targets
-    advice of target: . => Switch on the part of the source that defines it, or take the release of that dependency
-    + which the source names
-cause = {of} needs the target {target}, which nothing in this configuration defines.
-remedy = {advice}; then configure in an empty directory.
+    advice of target: (?:MLIR|LLVM|Clang|LLD) => It belongs to LLVM: build the LLVM commit that this source pins
+    + (Triton: cmake/llvm-hash.txt or cmake/llvm-info.json; role llvm) with MLIR, and point LLVM_SYSPATH to it. Other
+    + releases have other targets
+    advice of target: . => Enable the part of the source that defines it, or use the release of the dependency that
+    + the source names
+cause = {of} needs the target {target}, but nothing in this configuration defines it.
+remedy = {advice}. Then configure in an empty directory.
 source = triton-lang/triton#3486
 
 [cmake-dialect]
@@ -397,8 +395,8 @@ keys =
     invalid triplet
 pattern = error: [Ii]nvalid triplet:? '?([\w.-]+)
 cause = vcpkg has no file for the triplet {found}.
-remedy = Name one that it has: VCPKG_TARGET_TRIPLET and VCPKG_HOST_TRIPLET are arm64-linux here (in an image of Alpine,
-    too); the file of a triplet of your own goes into the directory that VCPKG_OVERLAY_TRIPLETS names.
+remedy = Name one that it has: here VCPKG_TARGET_TRIPLET and VCPKG_HOST_TRIPLET are arm64-linux (also in an Alpine
+    image). Put the file for your own triplet into a directory named by VCPKG_OVERLAY_TRIPLETS.
 source = porla/porla#103
 
 [configure-missing]
@@ -409,15 +407,15 @@ pattern =
 values =
     package of what: .*(?i:rdmacm|rdma_cma) => librdmacm-dev and libibverbs-dev
     package of what: .*(?i:verbs|mlx5) => libibverbs-dev
-    package of what: .*(?i:\bucx|\bucp) => libucx-dev (or name the directory of another one: --with-ucx=DIR)
-    package of what: .*(?i:pmix) => libpmix-dev (or take the copy in the source: --with-pmix=internal)
+    package of what: .*(?i:\bucx|\bucp) => libucx-dev (or name another UCX: --with-ucx=DIR)
+    package of what: .*(?i:pmix) => libpmix-dev (or use the copy in the source: --with-pmix=internal)
     package of what: .*(?i:hwloc) => libhwloc-dev (or --with-hwloc=internal)
     package of what: .*(?i:libevent) => libevent-dev (or --with-libevent=internal)
-    package of what: .*(?i:gdrcopy|gdrapi) => libgdrapi, or go without it (--without-gdrcopy)
+    package of what: .*(?i:gdrcopy|gdrapi) => libgdrapi, or build without it (--without-gdrcopy)
     package of what: .*(?i:nccl) => libnccl-dev (role cuda_libraries)
     package of what: .*(?i:cudnn) => libcudnn9-dev-cuda-13 (role cuda_libraries)
-    package of what: .*(?i:cuda|nvcc|cudart) => the CUDA toolkit (cuda-toolkit-13-0; role cuda_libraries) and
-    + name it (--with-cuda=/usr/local/cuda)
+    package of what: .*(?i:cuda|nvcc|cudart) => the CUDA toolkit (cuda-toolkit-13-0; role cuda_libraries) and pass its
+    + path (--with-cuda=/usr/local/cuda)
     package of what: .*(?i:openssl|libssl|libcrypto) => libssl-dev
     package of what: .*(?i:zlib) => zlib1g-dev
     package of what: .*(?i:curl) => libcurl4-openssl-dev
@@ -428,10 +426,9 @@ values =
     package of what: .*(?i:\bmpi) => libopenmpi-dev
     package of what: .*(?i:libtool|autoreconf|automake|autoconf) => autoconf, automake and libtool
     package of what: .*(?i:\bbison|\bflex|yacc|\blex\b) => bison and flex
-    package of what: . => what it names, with the headers (on Ubuntu the package lib…-dev; apt-cache search NAME)
-cause = The build's configure script lacks something: {what}
-remedy = Install {package}, or go without that part by the script's own option (./configure --help; --without-…); then
-    run
+    package of what: . => it with its headers (on Ubuntu usually the package lib…-dev; apt-cache search NAME)
+cause = The build's configure script did not find something: {what}
+remedy = Install {package}, or disable that part with the script's option (./configure --help; --without-…). Then run
     configure again.
 source = openucx/ucx#2099
 
@@ -442,9 +439,8 @@ keys =
 pattern =
     configure: error: (?P<why>C\+{0,2} compiler cannot create executables)
     configure: error: (?P<why2>cannot run C\+{0,2} compiled programs)
-cause = configure tries the compiler with an empty program, and fails: {why}.
-remedy = Read config.log below that test: mostly CC, CFLAGS or LDFLAGS name something that is not there or is for
-    another
+cause = configure tests the compiler with an empty program, and this fails: {why}.
+remedy = Read config.log below that test. Usually CC, CFLAGS or LDFLAGS name something that is missing or for another
     machine (env | grep -E '^(CC|CXX|.*FLAGS)='; conda sets them), or libc6-dev and g++ (build-essential) are not
     installed.
 
@@ -456,15 +452,14 @@ pattern =
     (?P<why1>cannot guess build type)
     (?P<why2>config\.sub aarch64\S* failed)
 cause = The source's config.guess or config.sub is older than this machine ({why}): it does not know aarch64.
-remedy = Put the system's files in their place (sudo apt install autotools-dev; cp /usr/share/misc/config.guess
-    /usr/share/misc/config.sub to where the source has its own), or run autoreconf -fi, or take a newer release.
+remedy = Replace them with the system's files (sudo apt install autotools-dev; cp /usr/share/misc/config.guess
+    /usr/share/misc/config.sub to their directory), run autoreconf -fi, or use a newer release.
 
 [cmake-clone-failed]
 keys = Failed to clone repository:
 pattern = Failed to clone repository: '([^'\n]+)'
-cause = CMake clones a part of the project while it configures, and could not: {found}.
-remedy = Read git's lines above; where the network is missing, clone it beforehand and set FETCHCONTENT_SOURCE_DIR_NAME
-    to it.
+cause = CMake could not clone a part of the project during configuration: {found}.
+remedy = Read git's lines above. If there is no network, clone it beforehand and set FETCHCONTENT_SOURCE_DIR_NAME to it.
 
 [cmake-variable-not-found]
 keys =
@@ -474,12 +469,12 @@ pattern =
     are set to NOTFOUND\.\s+Please set them[^\n]*\n\s*(\w+)
     cannot find -l(\w+)-NOTFOUND
 values =
-    advice of found: CUDA_(?:CUDA|DRIVER)_LIBRARY => This is the driver's libcuda.so: for the build give a stub of the
-    + toolkit (/usr/local/cuda/lib64/stubs/libcuda.so), as a container or a host without a driver has no other
-    advice of found: . => Install what it names with its headers; cublas_device and the like are gone from newer CUDA:
-    + take a newer CMake or source
-cause = CMake did not find what the source keeps in {found}.
-remedy = {advice}; give its path with -D{found}=PATH if CMake does not find it there.
+    advice of found: CUDA_(?:CUDA|DRIVER)_LIBRARY => This is the driver's libcuda.so: for the build use the toolkit's
+    + stub (/usr/local/cuda/lib64/stubs/libcuda.so), because a container or a host without a driver has no other
+    advice of found: . => Install the library in question with its headers. Newer CUDA no longer has cublas_device and
+    + the like: use a newer CMake or source
+cause = CMake did not find the file or directory for the variable {found}.
+remedy = {advice}. If CMake still does not find it, set its path with -D{found}=PATH.
 
 [cmake-version-unfit]
 keys =
@@ -491,9 +486,9 @@ pattern =
     + )?version\s+'(?P<have1>[^'\n]+)',\s+but\s+required\s+is\s+(?P<need1>(?:at\s+least|exact\s+version)\s+'[^'\n]+')
     Could not find a configuration file for package '(?P<package2>[^'\n]+)'
     + that(?:\s+is\s+compatible\s+with|\s+exactly\s+matches)\s+requested\s+version\s+(?:range\s+)?'?(?P<need2>[\w.]+)
-cause = The source needs {package} {need}[, and CMake found {have}].
-remedy = Install that version, and name it if the other one stays ({package}_ROOT or {package}_DIR;
-    -DPython3_EXECUTABLE=$(which python3) for Python); configure in an empty directory.
+cause = The source needs {package} {need}[, but CMake found {have}].
+remedy = Install that version, and name it if the other version stays installed ({package}_ROOT or {package}_DIR; for
+    Python -DPython3_EXECUTABLE=$(which python3)). Configure in an empty directory.
 
 [cmake-package-incomplete]
 keys = Could NOT find
@@ -502,14 +497,14 @@ pattern =
     +(?:suitable\s+)?version\s+"(?P<version>[^"\n]+)"
 values =
     advice of package: CUDA$ => An old CMake's FindCUDA does not know the directories of ARM64 servers
-    + (targets/sbsa-linux): take CMake 3.18 or newer, or give -DCUDA_TOOLKIT_ROOT_DIR=/usr/local/cuda
-    + -DCUDA_CUDART_LIBRARY=/usr/local/cuda/lib64/libcudart.so -DCUDA_INCLUDE_DIRS=/usr/local/cuda/include; where
-    + these are not there, install the complete toolkit (cuda-toolkit-13-0; role cuda_libraries)
+    + (targets/sbsa-linux): use CMake 3.18 or newer, or pass -DCUDA_TOOLKIT_ROOT_DIR=/usr/local/cuda
+    + -DCUDA_CUDART_LIBRARY=/usr/local/cuda/lib64/libcudart.so -DCUDA_INCLUDE_DIRS=/usr/local/cuda/include. If these
+    + files are missing, install the complete toolkit (cuda-toolkit-13-0; role cuda_libraries)
     advice of package: Python => Install the headers of that Python (python3-dev), or name the one to use
     + (-DPython3_EXECUTABLE=$(which python3), for older projects -DPython_EXECUTABLE)
-    advice of package: . => Install its development package, or give the path of each (-DNAME=PATH)
-cause = CMake found {package} {version}, but not all that belongs to it: {parts}.
-remedy = {advice}; configure in an empty build directory.
+    advice of package: . => Install its development package, or set the path of each part (-DNAME=PATH)
+cause = CMake found {package} {version}, but not all of its parts: {parts}.
+remedy = {advice}. Configure in an empty build directory.
 source = intel/llvm#5263
 
 [cmake-package-missing]
@@ -530,7 +525,7 @@ values =
     part of found: Boost => libboost-all-dev
     part of found: Eigen3 => libeigen3-dev
     part of found: OpenCV => libopencv-dev
-    part of found: OpenMP => libomp-dev, or gcc in the place of clang
+    part of found: OpenMP => libomp-dev, or use gcc instead of clang
     part of found: (?i:ffmpeg|libav) => FFmpeg's development packages (libavcodec-dev, libavformat-dev, libswscale-dev)
     part of found: pybind11 => pybind11 (pip install pybind11, and -Dpybind11_DIR=$(python3 -m pybind11 --cmakedir))
     part of found: Git$ => git
@@ -540,8 +535,7 @@ values =
     part of found: Vulkan$ => libvulkan-dev and glslc
     part of found: (gflags|glog|GTest|fmt|spdlog|TBB|HDF5|LibXml2|BZip2|LibLZMA|NUMA|SNAPPY|Snappy|ZeroMQ)$ => its
     + development package (apt-cache search NAME)
-    part of found: (gRPC|absl|Arrow|Parquet)$ => it from its own project's packages, or a wheel of the program in its
-    + place
+    part of found: (gRPC|absl|Arrow|Parquet)$ => it from its own project's packages, or a wheel of the program instead
     part of found: (NVPL_BLAS|NVPL_LAPACK)$ => NVPL (role math_libraries)
     part of found: BLAS$ => a BLAS library: NVPL on aarch64 (role math_libraries, BLAS=NVPL) or OpenBLAS
     part of found: LAPACK$ => a LAPACK library: NVPL on aarch64 (role math_libraries) or OpenBLAS
@@ -551,9 +545,10 @@ values =
     part of found: CUDSS$ => cuDSS (role math_libraries)
     part of found: CUSPARSELT$ => cuSPARSELt (role cusparselt)
     part of found: (MLIR|LLVM|LLD)$ => LLVM at the commit that Triton pins (role llvm)
-    part of found: Torch$ => PyTorch first (role pytorch; in the depends of a unit, and with --no-build-isolation for
-    + pip), and name it with -DCMAKE_PREFIX_PATH=$(python3 -c "import torch; print(torch.utils.cmake_prefix_path)")
-    part of found: . => what provides it
+    part of found: Torch$ => PyTorch first (role pytorch; for a unit in its depends; for pip with
+    + --no-build-isolation), and name it with -DCMAKE_PREFIX_PATH=$(python3 -c "import torch;
+    + print(torch.utils.cmake_prefix_path)")
+    part of found: . => the package that provides it
 cause = CMake does not find {found}, which the source requires.
 remedy = Install {part}, and if it is not below /usr, set its directory ({found}_DIR or {found}_ROOT).
 
@@ -561,7 +556,7 @@ remedy = Install {part}, and if it is not below /usr, set its directory ({found}
 keys = unknown target
 pattern = ninja: error: unknown target '([^'\n]+)'
 cause = The build has no target {found}.
-remedy = See which there are (ninja -t targets); an option that was off when CMake ran leaves targets out.
+remedy = List the targets (ninja -t targets). Targets are left out if their option was off when CMake ran.
 
 [cuda-target-directory]
 keys = targets/x86_64-linux
@@ -569,9 +564,10 @@ pattern =
     (?P<path>(?<=/)(?:cuda|targets)[\w.-]{0,20}(?:/targets)?/x86_64-linux)[^\n]{0,120}?(?:does not exist|No such
     + file|not found|cannot find)
     (?:does not exist|No such file or directory|cannot find|not found):?[^\n]{0,80}?(?P<path2>targets/x86_64-linux)
-cause = The build looks for CUDA's files in {path}, which only x86_64 has; on aarch64 they are in targets/sbsa-linux.
+cause = The build looks for CUDA's files in {path}, which exists only on x86_64. On aarch64 they are in
+    targets/sbsa-linux.
 remedy = Point the build's option or variable for that directory to targets/sbsa-linux (or to /usr/local/cuda/include
-    and /usr/local/cuda/lib64, which lead there on every machine), or use a newer release of the source.
+    and /usr/local/cuda/lib64, which point there on every machine), or use a newer release of the source.
 source = ai-dynamo/nixl#273
 
 [nvcc-compiler-too-new]
@@ -583,9 +579,9 @@ pattern =
     (Compiling the CUDA compiler identification source file)
 when = log-shows-new-gcc
 uncertain = yes
-cause = nvcc could not compile a test program, and the host compiler is GCC {log_gcc}, which is newer than CUDA 13
-    accepts (at most GCC 15; CUDA 12.9 at most 14).
-remedy = Install an older g++ and let nvcc use it (NVCC_CCBIN=g++-14, -ccbin, CMAKE_CUDA_HOST_COMPILER); if that does
+cause = nvcc could not compile a test program. The host compiler is GCC {log_gcc}, which is newer than CUDA 13 accepts
+    (at most GCC 15; CUDA 12.9 at most 14).
+remedy = Install an older g++ and make nvcc use it (NVCC_CCBIN=g++-14, -ccbin, CMAKE_CUDA_HOST_COMPILER). If that does
     not help, read the compiler's own message (meson-logs/meson-log.txt, CMakeFiles/CMakeConfigureLog.yaml).
 source = rigaya/NVEnc#761
 """

@@ -17,19 +17,19 @@ pattern =
     ^ERROR: (?P<part3>[\w.+-]+) not found\s*\n\s*If you think configure made a mistake
 values =
     package of part: ffnvcodec => NVIDIA's headers nv-codec-headers (git clone
-    + https://github.com/FFmpeg/nv-codec-headers, in the version for this driver and FFmpeg; make install;
-    + PKG_CONFIG_PATH with /usr/local/lib/pkgconfig)
-    package of part: cuda_(?:sdk|nvcc) => the CUDA toolkit, with nvcc on PATH (FFmpeg calls the option
-    + --enable-cuda-nvcc now; --extra-cflags=-I/usr/local/cuda/include --extra-ldflags=-L/usr/local/cuda/lib64)
+    + https://github.com/FFmpeg/nv-codec-headers, in the version for this driver and FFmpeg; make install; add
+    + /usr/local/lib/pkgconfig to PKG_CONFIG_PATH)
+    package of part: cuda_(?:sdk|nvcc) => the CUDA toolkit, with nvcc on PATH (FFmpeg now calls the option
+    + --enable-cuda-nvcc; add --extra-cflags=-I/usr/local/cuda/include --extra-ldflags=-L/usr/local/cuda/lib64)
     package of part: cuda_llvm => clang, or use --enable-cuda-nvcc
-    package of part: libnpp => the toolkit's NPP (libnpp-dev-13-0), or use scale_cuda in its stead
-    package of part: (?:lib)?dav1d => libdav1d-dev, or build it from source (Ubuntu 22.04's is 0.9)
+    package of part: libnpp => the toolkit's NPP (libnpp-dev-13-0), or use scale_cuda instead
+    package of part: (?:lib)?dav1d => libdav1d-dev, or build it from source (Ubuntu 22.04 has 0.9)
     package of part: (?:lib)?(?:x264|x265|vpx|opus|ass|fdk[-_]aac|mp3lame|theora|vorbis|webp|aom|svtav1) => its
     + development package (libx264-dev and the like)
     package of part: . => its development package (lib…-dev)
-cause = FFmpeg's configure does not have {part}[ in version {version} or newer][, which --enable-{option} needs].
-remedy = Install {package}, or leave that option out; the end of ffbuild/config.log shows the test that failed, with
-    the compiler's message.
+cause = FFmpeg's configure did not find {part}[ in version {version} or newer][, which --enable-{option} needs].
+remedy = Install {package}, or leave out that option. The end of ffbuild/config.log shows the failed test and the
+    compiler's message.
 source =
     NixOS/nixpkgs#220327
     ilyaevseev/ffmpeg-build#4
@@ -62,12 +62,12 @@ values =
     since of part: .*(?:channel|key_frame|pkt_|avcodec_close) => 7
     since of part: . => 5, 6 or 7
     advice of part: .*bsf => include <libavcodec/bsf.h> in the file (FFmpeg 5 split it from avcodec.h)
-    advice of part: .*invalid conversion => write const AVCodec * there, or pass -fpermissive to the compiler
-    advice of part: .*channel => use ch_layout.nb_channels there
-    advice of part: . => correct the call as FFmpeg's doc/APIchanges says
+    advice of part: .*invalid conversion => declare it as const AVCodec *, or pass -fpermissive to the compiler
+    advice of part: .*channel => use ch_layout.nb_channels instead
+    advice of part: . => change the call as FFmpeg's doc/APIchanges describes
 cause = The source uses an interface that FFmpeg {since} removed or changed: {part}.
-remedy = Take a newer release or a fork of it that knows this FFmpeg (for decord: decord2, or torchcodec), or {advice},
-    or build with an older FFmpeg (apt's libavcodec-dev of Ubuntu 24.04 is 6.1, of 22.04 4.4; conda-forge has others).
+remedy = Use a newer release, or a fork that supports this FFmpeg (for decord: decord2, or torchcodec), or {advice}, or
+    build with an older FFmpeg (libavcodec-dev is 6.1 in Ubuntu 24.04, 4.4 in 22.04; conda-forge has others).
 source = dmlc/decord#352
 
 [compiler-header-missing]
@@ -76,9 +76,9 @@ keys =
     fatal error: sanitizer/
     fatal error: stdint.h
 pattern = fatal error: '?((?:stddef|stdint|limits)\.h|sanitizer/\w+\.h)'?(?:: No such file| file not found)
-cause = The compiler does not find {found}, which belongs to the compiler itself: its installation is incomplete, or
-    two are mixed.
-remedy = Install gcc and g++ complete and in one version (build-essential), and set CC and CXX to them.
+cause = The compiler does not find {found}, one of its own files: its installation is incomplete, or mixed with another
+    one.
+remedy = Install gcc and g++ completely and in the same version (build-essential), and set CC and CXX to them.
 source = vllm-project/vllm#19656
 
 [lld-missing]
@@ -119,19 +119,17 @@ pattern =
     compiler does not support '(-m[^'\n]+)'
     unsupported argument '([^'\n]+)' to option '-m
 values =
-    why of found: -m(?:arch|cpu|tune)$|-(?![mOgj])[a-z]?\d+$ => this is a piece of an option, left by a script or by
-    + broken flags
+    why of found: -m(?:arch|cpu|tune)$|-(?![mOgj])[a-z]?\d+$ => it is a fragment of an option, from a script or from
+    + malformed flags
     why of found: -arch$ => it is an option of Apple's compilers and of nvcc
     why of found: . => it is too old for this source or these flags, or is for another processor
-    advice of found: -m(?:arch|cpu|tune)$|-(?![mOgj])[a-z]?\d+$ => Look at CFLAGS, CXXFLAGS and LDFLAGS (env | grep
-    + FLAGS; conda
-    + sets them) and at what the build's script puts into them, and give whole options, or take a newer release
-    advice of found: -arch$ => Take it out of ARCHFLAGS, CFLAGS and the build's own flags (a case for macOS); where
-    + it is meant for nvcc, let nvcc compile the file (.cu)
-    advice of found: . => Use a newer compiler (CC and CXX, or the unit's toolchain), or take the flag away: out of
-    + CFLAGS
-    + and CXXFLAGS, or by the build's own option, such as -DGGML_CPU_ALL_VARIANTS=OFF of llama.cpp. x86 flags such as
-    + -mavx2 are wrong on aarch64
+    advice of found: -m(?:arch|cpu|tune)$|-(?![mOgj])[a-z]?\d+$ => Check CFLAGS, CXXFLAGS and LDFLAGS (env | grep
+    + FLAGS; conda sets them) and what the build's script adds to them, and correct the option, or use a newer release
+    advice of found: -arch$ => Remove it from ARCHFLAGS, CFLAGS and the build's own flags (they were written for
+    + macOS). If it is meant for nvcc, let nvcc compile the file (.cu)
+    advice of found: . => Use a newer compiler (CC and CXX, or the unit's toolchain), or remove the flag: from CFLAGS
+    + and CXXFLAGS, or with an option of the build (llama.cpp: -DGGML_CPU_ALL_VARIANTS=OFF). x86 flags such as -mavx2
+    + are wrong on aarch64
 cause = The compiler does not know {found}: {why}.
 remedy = {advice}.
 source = saleyn/erlexec#175
@@ -140,9 +138,9 @@ source = saleyn/erlexec#175
 keys = fatal error:
 pattern =
     (?P<outer>/usr/(?:local/)?include/[\w./+-]+):\d+:\d+: fatal error: (?P<inner>(?:bits|gnu|asm|sys)/\S+): No such
-cause = The compiler is not the system's own (conda's, or one for another machine), and was given the system's headers:
-    {outer} includes {inner}, which lies where only the system's gcc looks.
-remedy = Build with the system's compiler (CC=/usr/bin/gcc CXX=/usr/bin/g++), or take -I/usr/include out of CFLAGS and
+cause = The compiler is not the system's (but conda's, or a cross compiler), yet it reads the system's headers: {outer}
+    includes {inner}, which is where only the system's gcc looks.
+remedy = Build with the system's compiler (CC=/usr/bin/gcc CXX=/usr/bin/g++), or remove -I/usr/include from CFLAGS and
     CPATH and install the library from conda-forge.
 source = automatika-robotics/emos#12
 
@@ -159,7 +157,7 @@ pattern =
     fatal error: '?([^\s:']+\.(?:h|hh|hpp|hxx|cuh|inc|def)|[a-z_]+)'?(?:: No such file| file not found)
 values =
     part of found: (?:\S*/)?(?:third_?party|3rd_?party|externals?|submodules?|deps)/ => the source's submodule that
-    + holds it (git submodule update --init --recursive in a git checkout; an archive from GitHub lacks submodules)
+    + contains it (git submodule update --init --recursive in a git checkout; an archive from GitHub lacks submodules)
     part of found: (lib)?curl => libcurl4-openssl-dev
     part of found: (openssl/|lib(ssl|crypto)$|ssl$|crypto$) => libssl-dev
     part of found: (lib)?z(lib)?(\.h|$) => zlib1g-dev
@@ -256,12 +254,12 @@ values =
     part of found: (dbus/|dbus-1) => libdbus-1-dev
     part of found: bluetooth/ => libbluetooth-dev
     part of found: (std(arg|bool|def|int|align|noreturn|atomic)|limits|float|iso646|varargs|(arm|x86|a|e|s)\w*intrin
-    +|arm_\w+)\.h$ => the compiler's own headers (the package clang, or libclang-common-N-dev for bindgen; gcc with
-    + its version)
+    +|arm_\w+)\.h$ => the compiler's own headers (the package clang, or libclang-common-N-dev for bindgen; gcc in the
+    + same version)
     part of found: (stdio|stdlib|string|errno|features|sys/\w+|bits/\w+|asm/\w+|linux/\w+|gnu/stubs\S*)\.h$ => the C
     + library's headers (build-essential, libc6-dev, linux-libc-dev)
-    part of found: (iostream|vector|string|cstdlib|cmath|memory|algorithm|cstdint|type_traits|filesystem)$ => the
-    + C++ library's headers (g++ in the version of the compiler in use)
+    part of found: (iostream|vector|string|cstdlib|cmath|memory|algorithm|cstdint|type_traits|filesystem)$ => the C++
+    + library's headers (g++ in the same version as the compiler)
     part of found: (lib)?cudnn => cuDNN's development package (libcudnn9-dev-cuda-13, role cuda_libraries)
     part of found: (lib)?nccl => NCCL's development package (libnccl-dev, role cuda_libraries)
     part of found: (lib)?cusparseLt => cuSPARSELt (role cusparselt)
@@ -270,23 +268,23 @@ values =
     part of found: (lib)?cu(blas|solver|sparse|rand|fft|file|pti|da|b) => the CUDA toolkit (role cuda_libraries)
     + with its headers (cuda-toolkit-13-0)
     part of found: (nvcuvid|cuviddec|nvEncodeAPI|ffnvcodec|dynlink_) => NVIDIA's Video Codec SDK headers
-    + (nv-codec-headers for FFmpeg; OpenCV does without them: -DBUILD_opencv_cudacodec=OFF)
+    + (nv-codec-headers for FFmpeg; OpenCV builds without them: -DBUILD_opencv_cudacodec=OFF)
     part of found: (lib)?nv(rtc|ToolsExt|tx|ml|JitLink|cc) => the CUDA toolkit (role cuda_libraries) with its
     + headers (cuda-toolkit-13-0)
     part of found: thrust|cooperative_groups|crt/|(vector|driver|device|builtin)_types|host_defines => the CUDA
     + toolkit (role cuda_libraries) with its headers
     + (cuda-toolkit-13-0)
     part of found: (llvm|mlir|lld|clang) => LLVM at the commit that Triton pins (role llvm)
-    part of found: (torch|ATen|c10) => PyTorch (role pytorch; in the depends of a unit, and with
-    + --no-build-isolation for pip)
+    part of found: (torch|ATen|c10) => PyTorch (role pytorch; for a unit in its depends; for pip with
+    + --no-build-isolation)
     part of found: faiss => the headers of faiss (a build from its own checkout; faiss-cpu has wheels for aarch64)
     part of found: tinfo$|n?curses => libtinfo-dev and libncurses-dev
     part of found: numa => libnuma-dev
     part of found: infiniband => libibverbs-dev
-    part of found: . => the package that provides it, mostly libNAME-dev (apt-file search finds it)
+    part of found: . => the package that provides it, usually libNAME-dev (apt-file search finds it)
 cause = The compiler does not find the header {found}.
-remedy = Install {part} where the build runs (of an image: in that stage); if it is in a directory of its own, add that
-    to CPATH (in the unit's environment).
+remedy = Install {part} where the build runs (for an image, in that stage). If it is in its own directory, add that to
+    CPATH (in the unit's environment).
 source = flashinfer-ai/flashinfer#4410
 
 [driver-library-stub]
@@ -295,19 +293,18 @@ keys =
     cannot find -lnvidia-ml
     unable to find library -lcuda
 pattern = (?:cannot find|unable to find library) -l(cuda|nvidia-ml)(?::|$|\s)
-cause = The linker does not find lib{found}.so, which belongs to the driver: a container or host without it has none,
-    and a host usually has only lib{found}.so.1.
-remedy = Put the CUDA toolkit's stubs on LIBRARY_PATH for the build (/usr/local/cuda/lib64/stubs); for Triton, which
-    links when it runs, set TRITON_LIBCUDA_PATH to the stubs; a container without libcuda.so.1 was started
-    without --gpus all.
+cause = The linker does not find lib{found}.so, which belongs to the driver: a container or host without a driver does
+    not have it, and a host with one usually has only lib{found}.so.1.
+remedy = Put the CUDA toolkit's stubs (/usr/local/cuda/lib64/stubs) on LIBRARY_PATH for the build. Triton links at run
+    time: set TRITON_LIBCUDA_PATH to the stubs. A container without libcuda.so.1 was started without --gpus all.
 source = NVIDIA/nvidia-docker#374
 
 [ptxas-shared-memory]
 keys = uses too much shared data
 pattern = Entry function '(?P<kernel>[^'\n]+)' uses too much shared data \((?P<need>0x\w+) bytes, (?P<most>0x\w+) max\)
-cause = The kernel {kernel} uses {need} bytes of shared memory, and the target has {most}: it was written for a GPU with
+cause = The kernel {kernel} uses {need} bytes of shared memory, but the target has {most}: it was written for a GPU with
     more, such as 9.0 or 10.0.
-remedy = Use a backend or release that has sizes for 12.x; in your own kernel use smaller tiles or fewer stages.
+remedy = Use a backend or release with sizes for 12.x. In your own kernel, use smaller tiles or fewer stages.
 
 [cuda-code-by-host-compiler]
 keys =
@@ -316,55 +313,53 @@ keys =
 pattern =
     error: '(__(?:forceinline|device|host|global|constant|shared|launch_bounds)__)' does not name a type
     error: unknown type name '(__(?:forceinline|device|host|global|constant|shared|launch_bounds)__)'
-cause = Code for CUDA is compiled by the C++ compiler, which does not know {found}: nvcc has to compile it.
-remedy = Give the file the ending .cu, or the language CUDA (nvcc -x cu; of CMake set_source_files_properties(FILE
-    PROPERTIES LANGUAGE CUDA)); where the C++ compiler is meant, cuda_runtime.h must be included first.
+cause = The C++ compiler got CUDA code and does not know {found}: nvcc must compile this code.
+remedy = Rename the file to .cu, or set its language to CUDA (nvcc -x cu; in CMake set_source_files_properties(FILE
+    PROPERTIES LANGUAGE CUDA)). If the C++ compiler is meant to compile it, include cuda_runtime.h first.
 source = NVIDIA/cutlass#1039
 
 [assembler-macro-missing]
 keys = ARM assembler must define
 pattern = "(ARM assembler must define __ARM_ARCH)"
-cause = The C compiler is too old for ring: it does not define __ARM_ARCH for assembler files (gcc before 5, as in the
+cause = The C compiler is too old for ring: it does not define __ARM_ARCH for assembler files (gcc older than 5, as in
     old manylinux2014 images).
-remedy = Use a newer gcc or clang (an image for manylinux_2_28), or define it: CFLAGS=-D__ARM_ARCH=8 (of cargo
+remedy = Use a newer gcc or clang (an image for manylinux_2_28), or define it: CFLAGS=-D__ARM_ARCH=8 (for cargo
     CFLAGS_aarch64_unknown_linux_gnu).
 source = tensorlakeai/tensorlake#551
 
 [opencv-architectures]
 keys = CUDA backend for DNN module requires CC
 pattern = CUDA backend for DNN module requires CC (?P<least>[\d.]+)
-cause = OpenCV is to be built for GPUs below {least}, which its module dnn does not support: no CUDA_ARCH_BIN was
-    given, or
-    an old list.
-remedy = Name yours alone: -DCUDA_ARCH_BIN=12.1 -DCUDA_ARCH_PTX= on a GB10, in an empty directory, and take a release of
-    OpenCV, and the same of opencv_contrib, whose notes name CUDA 13.
+cause = The build of OpenCV includes GPUs below {least}, which its module dnn does not support: CUDA_ARCH_BIN is not
+    set, or lists old GPUs.
+remedy = Name only yours (GB10: -DCUDA_ARCH_BIN=12.1 -DCUDA_ARCH_PTX=), in an empty directory. Use OpenCV and
+    opencv_contrib of the same release, one whose notes mention CUDA 13.
 source = opencv/opencv#15930
 
 [nvcc-standard]
 keys = is not defined for option 'std'
 pattern = Value '([^'\n]+)' is not defined for option 'std'
-cause = This nvcc is older than the C++ standard {found} that the source asks for.
+cause = This nvcc is too old for C++ standard {found}, which the source requests.
 remedy = Use the nvcc of CUDA 13 (/usr/local/cuda/bin first on PATH; CUDA_HOME; role cuda_libraries).
 
 [nvcc-arguments]
 keys = Don't know what to do with
 pattern = nvcc fatal +: Don't know what to do with '([^'\n]+)'
-cause = nvcc does not know what {found} is: an option was split at a blank, or stands without its name.
-remedy = Write it in one word (-gencode=arch=compute_120a,code=sm_120a), and correct NVCC_APPEND_FLAGS,
+cause = nvcc does not recognise {found}: an option was split at a space, or its name is missing.
+remedy = Write it without spaces (-gencode=arch=compute_120a,code=sm_120a), and correct NVCC_APPEND_FLAGS,
     TORCH_NVCC_FLAGS, CUDAFLAGS or CMAKE_CUDA_FLAGS.
 
 [ptxas-needs-target]
 keys = requires .target
 pattern = (?:Feature|Instruction|Modifier) '(?P<what>[^'\n]+)' requires \.target (?P<need>sm_\d+\w?)
 values =
-    advice of need: sm_1[01]\d => It is code for the Blackwell of data centres (B200), whose tensor memory a GB10 (12.1)
-    + does not have: choose another backend or kernel (Triton's, Marlin, FlashAttention 2), or a release that has code
-    + for 12.x
-    advice of need: sm_90a => It is code for Hopper alone (wgmma), which a GB10 does not run: choose another backend, or
-    + a release that has code for 12.x
-    advice of need: . => The build is also, or only, for older GPUs: name yours alone (TORCH_CUDA_ARCH_LIST=12.1a,
-    + CMAKE_CUDA_ARCHITECTURES=121a-real)
-cause = The kernel uses {what}, which needs {need}, and is compiled for another target.
+    advice of need: sm_1[01]\d => This code is for Blackwell in data centres (B200); a GB10 (12.1) lacks its tensor
+    + memory. Choose another backend or kernel (Triton's, Marlin, FlashAttention 2), or a release with code for 12.x
+    advice of need: sm_90a => This code is only for Hopper (wgmma), and a GB10 cannot run it. Choose another backend,
+    + or a release with code for 12.x
+    advice of need: . => The build targets older GPUs as well, or only those. Name only yours
+    + (TORCH_CUDA_ARCH_LIST=12.1a, CMAKE_CUDA_ARCHITECTURES=121a-real)
+cause = The kernel uses {what}, which needs {need}, but is compiled for another target.
 remedy = {advice}.
 source = https://docs.nvidia.com/cuda/parallel-thread-execution/
 
@@ -375,28 +370,28 @@ keys =
 pattern =
     nvlink error +: Undefined reference to '([^'\n]+)'
     ptxas fatal +: Unresolved extern function '([^'\n]+)'
-cause = Device code calls {found}, which is defined in another file or library of device code, and the build compiles
-    each file for itself.
+cause = Device code calls {found}, which another file or library of device code defines, but the build compiles each
+    file separately.
 values =
-    advice of found: \w*nvshmem => Link NVSHMEM's device library of the release whose headers are included (-rdc=true,
-    + -lnvshmem_host -lnvshmem_device), for all files and one list of architectures
-    advice of found: . => Compile with relocatable device code (nvcc -rdc=true; CUDA_SEPARABLE_COMPILATION ON of CMake)
-    + and link cudadevrt (-lcudadevrt), for all files and one list of architectures
+    advice of found: \w*nvshmem => Link NVSHMEM's device library from the same release as its headers (-rdc=true,
+    + -lnvshmem_host -lnvshmem_device), with the same architectures for all files
+    advice of found: . => Compile with relocatable device code (nvcc -rdc=true; in CMake CUDA_SEPARABLE_COMPILATION
+    + ON) and link cudadevrt (-lcudadevrt), with the same architectures for all files
 remedy = {advice}.
 
 [fp4-types-missing]
 keys = __nv_fp4
 pattern = identifier '(__nv_fp4\w*)' is undefined
-cause = The CUDA toolkit has no type {found}: it is older than 12.8, which brought FP4.
-remedy = Build with CUDA 13 (CUDA_HOME, PATH), and delete what was half built (~/.cache/flashinfer).
+cause = The CUDA toolkit has no type {found}: it is older than 12.8, which introduced FP4.
+remedy = Build with CUDA 13 (CUDA_HOME, PATH), and delete the unfinished build (~/.cache/flashinfer).
 
 [link-of-another-cuda]
 keys =
     @libcu
     @libnv
 pattern = (?P<user>[^\s:]+): undefined reference to '\w+@(?P<library>lib(?:cu|nv)\w+\.so\.\d+)'
-cause = {user} was built for another CUDA: it needs {library}, which the link does not find.
-remedy = Take its build for CUDA 13, or build it again with the toolkit that the rest uses.
+cause = {user} was built for another CUDA version: it needs {library}, which the linker does not find.
+remedy = Install its build for CUDA 13, or rebuild it with the toolkit that everything else uses.
 
 [library-for-other-processor]
 keys = skipping incompatible
@@ -405,16 +400,16 @@ when = library-missing
 values =
     need of found: .*aarch64 => x86_64
     need of found: (?:) => aarch64
-cause = The linker finds {found}, which is for another processor than this one, and nothing else of that name.
-remedy = Install the library for {need} (apt's package is in /usr/lib/{need}-linux-gnu), and take that directory off
-    LIBRARY_PATH and out of -L.
+cause = The linker finds only {found}, which is for another processor.
+remedy = Install the library for {need} (apt's package is in /usr/lib/{need}-linux-gnu), and remove the other one's
+    directory from LIBRARY_PATH and -L.
 
 [libc-files-missing]
 keys = _nonshared.a
 pattern = cannot find (?P<file>\S*lib(?:c|pthread)_nonshared\.a)
 cause = The linker does not find {file}, a part of the C library's development files.
-remedy = Install libc6-dev (build-essential) where the build runs; in a snap, a conda environment or a cross build
-    name their directory instead (--sysroot, LIBRARY_PATH), because libc.so there is a text that points to the host's
+remedy = Install libc6-dev (build-essential) where the build runs. In a snap, a conda environment or a cross build, name
+    their directory instead (--sysroot, LIBRARY_PATH), because libc.so there is a text file that points to the host's
     path.
 source = pypa/pip#13248
 
@@ -426,7 +421,7 @@ keys =
 pattern = (?:cannot find|unable to find library|library not found for) -l(?!\w+-NOTFOUND)(\S+?)(?::|$|\s)
 values = as in missing-header
 cause = The linker does not find the library {found}.
-remedy = Install {part}; if it is in a directory of its own, add that to LIBRARY_PATH (in the unit's environment).
+remedy = Install {part}. If it is in its own directory, add that to LIBRARY_PATH (in the unit's environment).
 
 [cmake-file-missing]
 keys =
@@ -434,35 +429,35 @@ keys =
     using the following files:
 pattern = Could not find \w+ using the following (?:names|files):\s+([\w.+-]+)
 values = as in missing-header
-cause = CMake looks for a file of the name {found}, and finds none.
-remedy = Install {part}; if it is there, give its path to the variable that the message names (-DVARIABLE=PATH). What
-    only tests or examples need can be left out by an option of the project.
+cause = CMake does not find a file named {found}.
+remedy = Install {part}. If it is installed, set the variable in the message to its path (-DVARIABLE=PATH). If only
+    tests or examples need it, switch those off with an option of the project.
 source = NVIDIA/cccl#4101
 
 [build-directory-gone]
 keys = opening dependency file
 pattern = fatal error: opening dependency file (\S+): No such file
-cause = The compiler cannot write {found}, whose directory has gone while it ran: another build, a cleaner or a script
-    removed the build directory, or two builds share it.
+cause = The compiler cannot write {found}, because its directory disappeared during the build: another build, a clean-up
+    or a script removed it, or two builds share it.
 remedy = Configure and build again in a directory that only one build uses (cmake -S . -B NEW).
 source = gittensor-ai-lab/sparkinfer#387
 
 [nvcc-second-input]
 keys = A single input file is required
 pattern = nvcc fatal\s*: A (single input file) is required
-cause = nvcc took a word of its command for a second input file (a {found} is allowed): an option of the C++ compiler
-    without -Xcompiler before it, or a path with a space.
-remedy = Read the command above it for such a word; take a newer release of what wrote it, and keep spaces out of paths
-    and out of NVCC_APPEND_FLAGS and CXXFLAGS.
+cause = nvcc read a part of its command as a second input file (only a {found} is allowed): an option of the C++
+    compiler without -Xcompiler before it, or a path with a space.
+remedy = Look for it in the command above the message. Use a newer release of the program that wrote the command, and
+    keep spaces out of paths, NVCC_APPEND_FLAGS and CXXFLAGS.
 source = SystemPanic/flashinfer-windows#6
 
 [assembler-arch-of-source]
 keys = selected processor does not support
 pattern = (?:^|\s)(?!/tmp/)[^\s:]+\.[sS]:\d+: Error: selected processor does not support '([^'\n]+)'
-cause = A source in assembler uses an instruction ({found}) of a newer Arm architecture than it names: its own .arch or
-    .cpu line decides, which -march and -mcpu do not override.
-remedy = Take a newer release of the project, or write the architecture into that file (.arch armv8.2-a, with the
-    features it needs); only a file without such a line takes -march (CMAKE_ASM_FLAGS).
+cause = An assembler source uses an instruction ({found}) from a newer Arm architecture than it declares. Its own .arch
+    or .cpu line decides; -march and -mcpu do not override that.
+remedy = Use a newer release of the project, or change the line in that file (.arch armv8.2-a, with the features it
+    needs). -march (CMAKE_ASM_FLAGS) works only for a file without such a line.
 source = Multicorewareinc/x265#762
 
 [cpu-feature-unknown]
@@ -481,21 +476,21 @@ pattern =
     selected processor does not support '([^'\n]+)'
     always_inline function '\w+' requires target feature '(\w+)'
     unknown target CPU '([^'\n]+)'
-cause = The compiler was not told of a processor with {found}, or is older than it.
+cause = The compiler's options do not name a processor with {found}, or the compiler is too old for it.
 remedy = Name the processor: -mcpu=native, or -march=armv8.2-a with the features that the source uses
-    (+dotprod+i8mm+sve); a compiler of Ubuntu 24.04 (gcc 13) knows a Spark's.
+    (+dotprod+i8mm+sve). Ubuntu 24.04's compiler (gcc 13) knows those of a Spark.
 
 [start-files-missing]
 keys = cannot find
 pattern = (?:cannot find|unable to find library) (S?crt[1in]\.o|-lc\b|-lgcc\b|-lstdc\+\+)
 cause = The linker does not find {found}, a part of the C or C++ library itself.
-remedy = Install libc6-dev and g++ complete (build-essential); the conda compilers need their own sysroot.
+remedy = Install libc6-dev and g++ (build-essential). The conda compilers need their own sysroot.
 
 [multiple-definition]
 keys = multiple definition of
 pattern = multiple definition of '([^'\n]+)'
-cause = Two objects define {found}: a header without inline or extern, or one library linked twice.
-remedy = Take a newer release of the source; for C of before gcc 10 add -fcommon to CFLAGS.
+cause = Two objects define {found}: a header lacks inline or extern, or a library is linked twice.
+remedy = Use a newer release of the source. For C code from before gcc 10, add -fcommon to CFLAGS.
 
 [makefile-missing]
 keys =
@@ -505,8 +500,9 @@ pattern =
     \*\*\* (No targets specified and no makefile found)
     (?P<file>\S+):\d+: \*\*\* (?P<why>missing separator)
 values =
-    advice of why: . => Begin the lines of commands with a tab; an editor or a copy from a page put blanks there
-    advice of found: . => Change to the directory of the Makefile, or run what makes it first (cmake -B build,
+    advice of why: . => Begin the lines of commands with a tab; an editor, or copying from a web page, replaced it
+    + with spaces
+    advice of found: . => Change to the directory of the Makefile, or create the Makefile first (cmake -B build,
     + ./configure)
 cause = make cannot start[ with {file}]: {found}.
 remedy = {advice}.
@@ -519,11 +515,11 @@ pattern =
     '(?P<file1>[^'\n]*(?:x86_64-linux|/cuda)[^'\n]*)', needed by .* missing and no known rule
     No rule to make target '(?P<file2>[^'\n]*(?:x86_64-linux|/cuda)[^'\n]*)'
 values =
-    advice of file: .*x86_64-linux => The path is that of x86-64: give the option that names it the one of this host
+    advice of file: .*x86_64-linux => The path is for x86-64. Set the option that contains it to this host's path
     + (/usr/lib/aarch64-linux-gnu, targets/sbsa-linux of CUDA), and configure in an empty directory
-    advice of file: . => The toolkit with that path is not (or no longer) here: configure in an empty directory with the
-    + one that is (CUDAToolkit_ROOT=/usr/local/cuda, CMAKE_CUDA_COMPILER)
-cause = The build was configured for {file}, which this host does not have.
+    advice of file: . => The toolkit with that path is not (or no longer) installed. Configure in an empty directory
+    + with the installed one (CUDAToolkit_ROOT=/usr/local/cuda, CMAKE_CUDA_COMPILER)
+cause = The build was configured to use {file}, which does not exist on this host.
 remedy = {advice}.
 
 [object-damaged]
@@ -549,10 +545,10 @@ keys = Syntax error: ")" unexpected
 pattern =
     (?<![^\s])(?P<file>/[^\s:]*/(?![^\s:/]*\.(?:sh|bash|bashrc|profile|run)\b)[^\s:/]+): [12]: Syntax error: '\)' un
     +expected
-cause = The shell tried to read {file} as a script, which it does with a program for another processor (here {file}
-    is mostly one for x86_64 on arm64).
-remedy = Look at it with file {file}, and take the build for this machine (uname -m: aarch64 or arm64), or from
-    Ubuntu's own packages.
+cause = The shell tried to read {file} as a script, as it does with a program for another processor (here usually one
+    for x86_64 on arm64).
+remedy = Check it with file {file}, and install the build for this machine (uname -m: aarch64 or arm64), or Ubuntu's
+    package.
 source = browser-actions/setup-chrome#510
 
 [wrong-architecture]
@@ -587,14 +583,13 @@ pattern =
     (?:^|\s)(\S+(?<!\.sh)): [1-4]: Syntax error: '\(' unexpected
     (?:^|\s)(\S+(?<!\.sh)): [1-4]: (?:cannot open )?[^\n]{0,40}\ufffd[^\n]*: (?:not found|No such file)
 values =
-    advice of found: /lib64/ld-linux => The program that was started is for x86-64: take its file or image for aarch64
-    + (arm64)
-    advice of found: .*(?:x86[_-]64|amd64|linux64|linux-64|linux-x64|x64) => Its name says that it is for x86-64: take
-    + the file whose name has aarch64 or arm64
-    advice of found: .*(?:libtorch|libc10) => The build fetched a libtorch for x86-64: take a release of the package
-    + that builds against the installed torch, or name that one (Torch_DIR, CMAKE_PREFIX_PATH)
-    advice of found: . => Use the file for this machine (uname -m): aarch64 or arm64; of NVIDIA's archives linux-sbsa is
-    + for ARM64 servers and the Spark, linux-aarch64 for Tegra
+    advice of found: /lib64/ld-linux => The program is for x86-64: use its file or image for aarch64 (arm64)
+    advice of found: .*(?:x86[_-]64|amd64|linux64|linux-64|linux-x64|x64) => Its name says that it is for x86-64: use
+    + the file with aarch64 or arm64 in its name
+    advice of found: .*(?:libtorch|libc10) => The build fetched a libtorch for x86-64: use a release of the package
+    + that builds against the installed torch, or name the installed one (Torch_DIR, CMAKE_PREFIX_PATH)
+    advice of found: . => Use the file for this machine (uname -m): aarch64 or arm64. NVIDIA's linux-sbsa archives are
+    + for ARM64 servers and the Spark, linux-aarch64 is for Tegra
 cause = {found} is for another processor than this host's, or is damaged.
 remedy = {advice}.
 source = PASSIONLab/OpenEquivariance#194
@@ -617,10 +612,10 @@ keys = @GLIBC
 pattern =
     (?:(?<!\S)(?P<library>[^\s:]+\.(?:so|a)[\w.]*)[:(][^\n]*)?undefined reference to '[^'\n@]+@+(?P<version>GLIBC(?:XX
     +)?_[\d.]+)'
-cause = A library[, {library},] was built on a newer system than the linker's: it needs {version}, which the C or C++
-    library of this toolchain does not have.
-remedy = Link with the system's own gcc on a system that has {version} (Ubuntu 24.04 has GLIBC_2.39 and GLIBCXX_3.4.33);
-    where conda's or an old cross compiler is first on PATH, take it off (conda deactivate; CC=/usr/bin/gcc
+cause = A library[, {library},] was built on a newer system than this one: it needs {version}, which this toolchain's C
+    or C++ library lacks.
+remedy = Link with the system's own gcc on a system that has {version} (Ubuntu 24.04 has GLIBC_2.39 and GLIBCXX_3.4.33).
+    If conda's or an old cross compiler is first on PATH, remove it (conda deactivate; CC=/usr/bin/gcc
     CXX=/usr/bin/g++), or install a build of that library for the older system.
 
 [driver-library-not-linked]
@@ -633,20 +628,20 @@ pattern =
     undefined reference to '(cu[A-Z]\w+)'
 values =
     advice of found: \S+\.so => Put the CUDA toolkit's stubs directory, with a link libcuda.so.1 to its libcuda.so (or
-    + the compat directory), on LD_LIBRARY_PATH of the link, or name it with -Wl,-rpath-link,DIR; -L and LIBRARY_PATH do
-    + not count for a library that another one needs
+    + the compat directory), on the linker's LD_LIBRARY_PATH, or name it with -Wl,-rpath-link,DIR. -L and LIBRARY_PATH
+    + do not apply to a library that another library needs
     advice of found: . => Link with -lcuda, with the CUDA toolkit's stubs directory on LIBRARY_PATH
     + (/usr/local/cuda/lib64/stubs)
 cause = The linker does not find the driver's library libcuda.so.1 (for {found}), which a build container or a host
     without a driver does not have.
-remedy = {advice}; for the build only, since at run time the driver brings the library.
+remedy = {advice}. Do this only for the build: at run time the driver provides the library.
 source = ggml-org/llama.cpp#18022
 
 [library-not-named]
 keys = DSO missing from command line
 pattern = (?P<library>\S+): error adding symbols: DSO missing from command line
-cause = The program uses {library} itself, and the link names it only through another library.
-remedy = Add that library to the link (-l…, or target_link_libraries), after the objects that use it.
+cause = The program uses {library} directly, but is linked with it only through another library.
+remedy = Link that library (-l…, or target_link_libraries), after the objects that use it.
 
 [undefined-reference]
 keys =
@@ -656,40 +651,36 @@ pattern =
     undefined reference to '([^'\n]+)'
     lld: error: undefined symbol: ([^\n]+)
 values =
-    advice of found: (?:cuda[A-Z]|__cuda) => Link CUDA's runtime, behind the objects: -L/usr/local/cuda/lib64 -lcudart,
+    advice of found: (?:cuda[A-Z]|__cuda) => Link CUDA's runtime after the objects: -L/usr/local/cuda/lib64 -lcudart,
     + or CUDA::cudart in CMake
-    advice of found: cublas|cusolver|cusparse|cufft|curand|nvrtc => Link the CUDA library of that name, behind the
-    + objects (-L/usr/local/cuda/lib64 -lcublas and the like; CUDA::cublas in CMake)
-    advice of found: omp_|GOMP_ => Add -fopenmp to the compilation and the link
-    advice of found: pthread_|dl(?:open|sym)|shm_ => Add -pthread -ldl -lrt to the end of the link
-    advice of found: __atomic_ => Add -latomic to the end of the link
-    advice of found: (?:std::)?filesystem => Use gcc 9 or newer, or add -lstdc++fs to the end of the link
-    advice of found: .*(?:__cxx11|basic_string) => Compile both sides with one setting of _GLIBCXX_USE_CXX11_ABI (1 in
-    + PyTorch 2.6 and newer: torch.compiled_with_cxx11_abi() tells)
-    advice of found: (?:c10|at|torch)::|_ZN(?:3c10|2at|5torch) => Build against the PyTorch that is installed, in an
-    + empty directory
+    advice of found: cublas|cusolver|cusparse|cufft|curand|nvrtc => Link the CUDA library of that name after the
+    + objects (such as -L/usr/local/cuda/lib64 -lcublas; CUDA::cublas in CMake)
+    advice of found: omp_|GOMP_ => Add -fopenmp when compiling and when linking
+    advice of found: pthread_|dl(?:open|sym)|shm_ => Add -pthread -ldl -lrt to the end of the link command
+    advice of found: __atomic_ => Add -latomic to the end of the link command
+    advice of found: (?:std::)?filesystem => Use gcc 9 or newer, or add -lstdc++fs to the end of the link command
+    advice of found: .*(?:__cxx11|basic_string) => Compile both sides with the same _GLIBCXX_USE_CXX11_ABI (1 in
+    + PyTorch 2.6 and newer; torch.compiled_with_cxx11_abi() shows it)
+    advice of found: (?:c10|at|torch)::|_ZN(?:3c10|2at|5torch) => Build against the installed PyTorch, in an empty
+    + directory
     advice of found: (?:SSL|EVP|X509|BIO|RSA|EC|HMAC|OPENSSL|ERR|PEM|ASN1)_ => Install libssl-dev and link -lssl
-    + -lcrypto behind
-    + the objects (RUSTFLAGS="-l ssl -l crypto" for cargo), or take a release that names them itself
+    + -lcrypto after the objects (for cargo RUSTFLAGS="-l ssl -l crypto"), or use a release that links them itself
     advice of found: (?:(?:in|de)flate|gz(?:open|read|write|close)|crc32|adler32|(?:un)?compress\d?)(?:_|\d|$|[A-Z])
-    + => Install
-    + zlib1g-dev and link -lz behind the objects
-    advice of found: (?:cblas_|[sdcz](?:gemm|gemv|axpy|dot|getrf|potrf|syev)_) => Link a BLAS behind the objects
-    + (-lopenblas of
-    + libopenblas-dev, or NVPL)
+    + => Install zlib1g-dev and link -lz after the objects
+    advice of found: (?:cblas_|[sdcz](?:gemm|gemv|axpy|dot|getrf|potrf|syev)_) => Link a BLAS after the objects
+    + (-lopenblas of libopenblas-dev, or NVPL)
     advice of found: (?:png|jpeg|TIFF|curl|sqlite3|xml|av|sws|lzma|ZSTD|BZ2|numa|ibv|rdma|MPI)_ => Install the
-    + development package
-    + of that library (the prefix of the name tells which), and link it behind the objects
+    + development package of that library (the name's prefix shows which), and link it after the objects
     advice of found: Py[A-Z_]|_Py => Build it with maturin or setuptools, which leave Python's names to the
     + interpreter, or
     + link that Python's library (python3-config --embed --ldflags)
-    advice of found: (?:ggml|llama)_ => Its parts are of different states, or the part for CUDA was not compiled:
-    + clean the build
-    + (remove its directory, or make clean and go clean -cache), see that nvcc was found, and build all of it again
-    advice of found: typeinfo for|vtable for => The class is compiled with other options than its users (-frtti,
-    + another release of the library): build all of it against one installed version, in an empty directory
-    advice of found: . => Find the library that should define it: it was built with other options or from another
-    + version, or is missing from the link
+    advice of found: (?:ggml|llama)_ => Its parts come from different versions, or the CUDA part was not compiled.
+    + Clean the build (remove its directory, or make clean and go clean -cache), check that nvcc was found, and rebuild
+    + everything
+    advice of found: typeinfo for|vtable for => The class was compiled differently from its users (-frtti, another
+    + release of the library). Rebuild everything against one installed version, in an empty directory
+    advice of found: . => Find the library that should define it. It was built with other options or from another
+    + version, or is not linked
 cause = The linker does not find a definition of {found}.
 remedy = {advice}.
 """
