@@ -741,6 +741,20 @@ cause = Text Embeddings Inference cannot compute this model here: {why}.
 remedy = {advice}.
 source = huggingface/text-embeddings-inference#600
 
+[grammar-refused-token]
+keys =
+    FSM failed to advance
+    Failed to advance FSM
+pattern = ((?:FSM failed to advance|Failed to advance FSM))
+uncertain = yes
+cause = The model's next token does not fit the grammar or JSON schema of the request ({found}), so that vLLM ended it:
+    a
+    fault of the backend for grammars, often together with speculative decoding or a reasoning parser.
+remedy = Choose another backend (--structured-outputs-config with backend guidance or outlines;
+    --guided-decoding-backend
+    before vLLM 0.12), try it without speculative decoding, and upgrade vLLM with its xgrammar.
+source = vllm-project/vllm#18783
+
 [mpi-ranks-missing]
 keys =
     MPI error

@@ -438,7 +438,7 @@ source = pytorch/pytorch#151223
 
 [calibration-left-out]
 keys = scaling factor
-pattern = AssertionError: (scaling factor [\d.e-]+ not positive)
+pattern = AssertionError: (scaling factor (?:tensor\(|[\d.e-]+ not positive))
 cause = A quantizer saw no data in the calibration ({found}), mostly an expert that no sample reached.
 remedy = Calibrate with more and longer samples (--calib_size 512 and more, of several data sets), let all experts take
     part (a newer ModelOpt does that for MoE models), or leave those layers out of the quantization.
@@ -452,4 +452,25 @@ remedy = Read the log of the rank that has fewer parameters (0 means that it fai
     model,
     adapter and configuration, with the same releases of PyTorch and Transformers on all hosts.
 source = kanishkg/stream-of-search#5
+
+[assistant-tokens-missing]
+keys = has no assistant tokens
+pattern = (at least one example has no assistant tokens)
+cause = The trainer should learn only from the assistant's answers, and {found}: the chat template does not mark them.
+remedy = Use a template with {{% generation %}} around the answers (newer TRL has its own for Qwen3 and others), give
+    the
+    data as prompt and completion (completion_only_loss), or set assistant_only_loss=False; an example whose answer is
+    cut
+    off by max_length has none either.
+source = QwenLM/Qwen3#1522
+
+[trainer-text-field-missing]
+keys = pass a dataset_text_field or formatting_func
+pattern = didn't pass a (dataset_text_field or formatting_func) argument
+cause = An older TRL does not know where the data has its text: it has neither a column named text nor messages, and no
+    {found} was given.
+remedy = Set dataset_text_field in the SFTConfig to the column's name, pass formatting_func, or rename the column to
+    text or
+    messages; otherwise take the TRL that the program pins.
+source = FLock-io/testnet-training-node-quickstart#14
 """
