@@ -38,11 +38,11 @@ BOTH_SUBNORMAL = f"{variants.SUBNORMAL} twice"
 LARGER = 64.0
 #: Operators by what they do; see ``patterns.txt``.
 (
-    _UNSAFE, _ILL_POSED, _EPSILON, RETURNS_INDICES, _GATHERS, POSITIONS, _NOT_LONG, _OVERFLOWS, _PRODUCTS_OF_VECTORS,
-    _NOT_SOLVED, _NEVER_OVERFLOWS, _SUMS_INFINITIES, _ORDERS, _SIGNS,
+    _UNSAFE, _ILL_POSED, _EPSILON, RETURNS_INDICES, _GATHERS, POSITIONS, _NOT_LONG, _OVERFLOWS, _SPANS,
+    _PRODUCTS_OF_VECTORS, _NOT_SOLVED, _NEVER_OVERFLOWS, _SUMS_INFINITIES, _ORDERS, _SIGNS,
 ) = patterns(
-    "unsafe ill_posed epsilon returns_indices gathers positions not_long overflows products_of_vectors not_solved "
-    "never_overflows sums_infinities orders signs"
+    "unsafe ill_posed epsilon returns_indices gathers positions not_long overflows spans products_of_vectors "
+    "not_solved never_overflows sums_infinities orders signs"
 )  # fmt: skip
 
 #: A sample, its reference, and the shifted reference.
@@ -205,7 +205,9 @@ class Operator:
         if values == "limits":
             if self.dtype.is_complex:
                 return bool(variants.PRODUCTS.search(self.name) or _PRODUCTS_OF_VECTORS.match(self.name))
-            return self.any_number if self.has_integers else _OVERFLOWS.match(self.name) is not None
+            if self.has_integers:
+                return self.any_number
+            return bool(_OVERFLOWS.match(self.name) or (not self.gpu and _SPANS.match(self.name)))
         if values == "large":
             return _NEVER_OVERFLOWS.search(self.name) is not None
         if values == "zero":
@@ -262,8 +264,8 @@ def single_condition_rows(operator: Operator) -> list[dict[str, str]]:
     rows += [{**PLAIN, "mode": mode} for mode in (variants.IN_PLACE, variants.OUT)]
     if operator.is_solver or operator.name.startswith("_foreach"):
         rows.append({**PLAIN, "size": "many", "calls": "again"})
-    if operator.name in DAILY_SIZES:
-        rows.append({**PLAIN, "size": DAILY_SIZES[operator.name]})
+    sizes = [DAILY_SIZES.get(operator.name, ""), DRAWN * (not operator.gpu and strided_today(operator.seed))]
+    rows += [{**(PLAIN if operator.gpu else plain), "size": size} for size in dict.fromkeys(sizes) if size]
     rows += [*([{**PLAIN, "threads": "3"}] if operator.gpu else []), *single_value_rows(operator)]
     is_dense = operator.gpu and is_compiled(operator.entry, operator.name, operator.dtype) and not operator.full
     if is_dense and not strided_today(operator.seed):
@@ -338,8 +340,11 @@ def _at_limits(sample: t.Any, operator: Operator) -> t.Any:
             return numbers[order % 5]
         if value.is_complex():
             return torch.where(order % 3 == 1, value.real + 0j, torch.where(order % 3 == 2, 1j * value.imag, value))
-        top = math.log(torch.finfo(value.dtype).max)
-        return ((1 - 2 * (order % 2)) * (top + (order % 31 - 20) / 16)).to(value.dtype)
+        signs, top = 1 - 2 * (order % 2), math.log2(torch.finfo(value.dtype).max)
+        if _OVERFLOWS.match(operator.name):
+            return (signs * (top * math.log(2) + (order % 31 - 20) / 16)).to(value.dtype)
+        # Other functions get numbers of each size.
+        return (signs * 2.0 ** (top * ((order * 12) % 31 - 15.0) / 15.01)).to(value.dtype)
 
     return variants.map_tensors(sample, change)
 
