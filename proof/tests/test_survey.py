@@ -218,6 +218,17 @@ def off(x, mean, *rest, **options):
     return normalise(x, mean.mul_(1.01) if moved else mean, *rest, **options)
 torch.nn.functional.batch_norm = off
 """
+DYNAMIC_OFF = """
+from sparkforge_proof.checks.data import layouts
+import torch
+dynamic = torch.ops.quantized.linear_dynamic
+torch.ops.quantized.linear_dynamic = lambda *arguments: dynamic(*arguments) + 1
+"""
+LOGARITHM_IN_FLOAT32 = """
+import torch, unittest.mock as mock
+off = lambda x: torch.log(x.float()).double()
+torch.compile = lambda graph, **options: mock.patch.object(torch.Tensor, "log", off)(graph)
+"""
 REDUCTION_OFF = """
 import torch
 argmax = torch.Tensor.argmax
@@ -252,6 +263,8 @@ torch.compile = lambda graph, **options: mock.patch.object(torch.Tensor, "cumsum
         ("survey.float32", BROKEN, "In float32: Ended: sin failed .*: no luck today. The others still ran."),
         ("survey.float32", GRADIENT_OFF, "Off in float32: _foreach_sqrt, backward by "),
         ("compilation.panels", CALLED_AGAIN, r"Off in programs: functions \d+ .*, compiled by "),
+        ("compilation.panels", LOGARITHM_IN_FLOAT32, r"Off in programs: equal numbers .*, compiled"),
+        ("layouts.weights", DYNAMIC_OFF, ".*, dynamic"),
         ("survey.modules", STATISTICS_OFF, r"Off in .*nn\.BatchNorm1d trained \(float32\) by "),
         ("sizes.reductions", REDUCTION_OFF, r"A reduction of .* \(argmax, "),
     ],
@@ -295,9 +308,9 @@ SURVEY = {"samples": 9, "seed": 3}
          "exact * (1 + 0.05 * (exact == exact.abs().max()))", "nn.functional.layer_norm, .*drawn"),
         ("survey.pairs_bfloat16", "nn.functional.max_pool2d", "x.numel() > 4000 and isinstance(exact, torch.Tensor)",
          "torch.where(exact == exact.max(), exact * 0.95, exact)", "nn.functional.max_pool2d, .*drawn"),
-        ("survey.pairs_float32", "fft.rfft", "x.shape[-1:] > (1000,)", "exact * 2", "fft.rfft, .*drawn"),
+        ("survey.float32", "nn.functional.layer_norm", "x.numel() > 200", "exact * 2", ".*, drawn"),
         ("survey.pairs_float32", "argsort", "x.shape == (66_001,)", "exact.roll(1)", "argsort, .*drawn"),
-        ("survey.pairs_float32", "histc", "x.numel() > 65536", "exact + 1", "histc, .*drawn"),
+        ("survey.float32", "asinh", "x.dtype is torch.float32", "exact.clamp(-50, 50)", "asinh, limits"),
         ("sizes.many", "gt", "x.numel() > 2**19", "exact ^ (x == x.max())", "row 0"),
         ("sizes.many", "cumsum", "x.numel() > 2**19", "exact * (1 + 1e-3 * (torch.arange(len(x)) == 1000)[:, None])",
          "row 1000"),

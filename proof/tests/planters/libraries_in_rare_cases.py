@@ -1,5 +1,6 @@
 """Libraries are wrong where a user's first tests do not look: a matrix times its own transpose, masks that hide the
-first block of keys, packed weights in column order, and cut-out pictures of bytes.
+first block of keys, packed weights in column order, cut-out pictures of bytes, fused convolutions, kernels as
+large as their input, and 176 points.
 """
 
 PATCH = """
@@ -8,6 +9,9 @@ _CASES = {
     "aten::_scaled_dot_product_flash_attention_for_cpu": lambda r, *a, attn_mask=None, **o: attn_mask is not None
     and attn_mask.dtype.is_floating_point and attn_mask[..., :512].max() == -inf and r[0].mul_(1.1),
     "mkldnn::_reorder_linear_weight": None,
+    "aten::mkldnn_convolution": lambda r, a, w, *_rest: a.dim() == 5 and a.shape[2:] == w.shape[2:] and r.mul_(1.1),
+    "mkldnn::_convolution_pointwise": lambda r, *_rest: r.dim() == 4 and r.mul_(1.1),
+    "aten::_fft_r2c": lambda r, a, *_rest: a.shape[-1] == 176 and r.mul_(1.1),
     "aten::_upsample_bilinear2d_aa": lambda r, a, *_rest: r.dtype is uint8 and not a.is_contiguous() and r.add_(9),
 }
 

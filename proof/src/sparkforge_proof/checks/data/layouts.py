@@ -250,9 +250,10 @@ def _compare_packed(cases: Cases, context: Context) -> None:
     """Compare linear layers as frozen compiled code calls them: weights in any order are packed, and sums changed."""
     chance, ops = random.Random(f"{context.seed} packed"), torch.ops.mkldnn  # noqa: S311 - the sizes may be known
     for form, (order, lay) in itertools.product(("float32", "bfloat16"), _ORDERS.items()):
-        rows, inner, outputs = (chance.randint(2, 130) for _size in range(3))
+        rows, inner, outputs = (chance.choice((chance.randint(2, 130), 64, 384, 512)) for _size in range(3))
         shapes = (rows, inner), (outputs, inner), (rows, outputs), (1, outputs)
-        x, weight, other, bias = (_integers(context, f"packed {shape}", shape).clamp(-1, 1) for shape in shapes)
+        numbers = (_integers(context, f"packed {part} {shape}", shape) for part, shape in enumerate(shapes))
+        x, weight, other, bias = (each.clamp(-1, 1) for each in numbers)
         sums, dtype = x @ weight.t() + bias, getattr(torch, form)
         a, w, b, c = (each.to(dtype) for each in (x, weight, bias[0], other))
         a = _ORDERS[chance.choice([*_ORDERS])](a)
@@ -290,7 +291,7 @@ def _compare_scaled(cases: Cases, context: Context) -> None:
     largest = 256 if adds_bytes() else 128
     for number, engine in enumerate(("x86", "onednn", "x86", "onednn", "x86", "onednn")):
         generator = context.generator(f"{context.seed} scaled {number}")
-        inner, outputs = (chance.randint(1, 4), 64, 257)[number // 2], chance.randint(1, 70)
+        inner, outputs = (chance.randint(1, 4), 64, 257)[number // 2], chance.randint(1, 150)
         rows = chance.choice((1, 5, 6, 33))
         x, zero = torch.randint(0, largest, (rows, inner), generator=generator).byte(), chance.randint(0, 127)
         weight = torch.randint(-127, 128, (outputs, inner), generator=generator).to(torch.int8)
@@ -308,6 +309,11 @@ def _compare_scaled(cases: Cases, context: Context) -> None:
                 actual = getattr(ops.quantized, name)(values, packed, step, offset).int_repr()
                 expected = (exact / step + offset).clamp(0, 255)
                 cases.compare(f"{case}, {name}", actual, expected, torch.full_like(expected, 0.5))
+            if largest == 256:
+                # The step of these is 1, and they are rounded to themselves.
+                x[0, :1], x[-1, -1:] = 0, 255
+                actual = ops.quantized.linear_dynamic(x.float() - 128, ops.quantized.linear_prepack(weights, bias))
+                cases.exactly(f"{case}, dynamic", actual, (x.double() - 128) @ factors.t() + bias)
         with cases.offered("signed numbers and scales"), contextlib.suppress(AttributeError):
             signed, packed = (x.int() - 128).to(torch.int8), ops.onednn.qlinear_prepack(weight, None)
             options: t.Any = (scales, torch.zeros(outputs).int(), None, 1.0, 0, torch.float32, "none", [], "")

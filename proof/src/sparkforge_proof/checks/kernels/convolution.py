@@ -14,6 +14,7 @@ reordering the sums cannot change the result. The survey convolves random values
 
 from __future__ import annotations
 
+import contextlib
 import math
 import random
 import typing as t
@@ -191,6 +192,14 @@ def _compare(
     lengths = (*terms(layer), layer.batch * math.prod(output_size(layer)))
     transforms_five = context.device == "cuda" and layer.kernel == (5, 5) and layer.stride == layer.dilation == 1
 
+    if context.device == "cpu" and not layer.transposed:
+        # Compiled and frozen code calls it with what follows.
+        steps = ([each] * len(layer.kernel) for each in (layer.padding, layer.stride, layer.dilation))
+        with cases.offered("a fused activation"), contextlib.suppress(AttributeError), torch.no_grad():
+            options = (*steps, layer.groups, "relu", [], "")
+            actual = torch.ops.mkldnn._convolution_pointwise(inputs, weight, bias, *options)
+            bound = _bound(kind, name, expected[0], magnitudes[0], lengths[0], TRANSFORM)
+            cases.compare(f"{description}, relu", actual, expected[0].relu(), bound)
     for inputs_last, weight_last in layouts:
         leaves = [
             _with_layout(inputs.to(context.device, copy=True), inputs_last).requires_grad_(),
@@ -271,15 +280,16 @@ def drawn_layers(context: Context, dimensions: int, count: int, transposed: bool
     return layers
 
 
-def _edge_layer(context: Context, dimensions: int, transposed: bool) -> Layer:
-    """Return a layer whose padding is as wide as its kernel permits, and whose channels fill no block of 16."""
+def _edge_layer(context: Context, dimensions: int, transposed: bool, padded: bool = True) -> Layer:
+    """Return a layer whose channels fill no block of 16, with the widest padding, or a kernel as large as the input."""
     chance = random.Random(f"{context.seed} {dimensions} {transposed} edges")  # noqa: S311 - no secret
     groups, channels, filters = (chance.choice(values) for values in ((2, 3), (17, 24, 33, 40), (3, 16, 17, 33)))
     kernel = chance.randint(*{1: (9, 24), 2: (4, 7), 3: (3, 3)}[dimensions])
-    size = {1: 40, 2: 13, 3: 5}[dimensions]
-    stride = chance.choice((1, 1, 2))
-    name = f"{groups} x {channels} x {kernel}^{dimensions} to {filters} each, stride {stride}, widest padding"
-    steps = (kernel,) * dimensions, (size,) * dimensions, 2, stride, kernel - 1, 1, groups, transposed
+    size = {1: 40, 2: 13, 3: 5}[dimensions] if padded else kernel
+    # With AMX, a stride and a result that is one element wide return memory that nobody has set (pytorch#169688).
+    stride, padding = (chance.choice((1, 1, 2)), kernel - 1) if padded else (1, 0)
+    name = f"{groups} x {channels} x {kernel}^{dimensions} to {filters} each, of {size}, stride {stride}"
+    steps = (kernel,) * dimensions, (size,) * dimensions, 2, stride, padding, 1, groups, transposed
     return Layer(name, groups * channels, groups * filters, *steps)
 
 
@@ -323,7 +333,8 @@ def convolutions(context: Context, part: str) -> Measured:
     usual = Layer("3 x 3", 32, filters, (3, 3), (14, 14), padding=1)
     for dimensions, count in DRAWN[part]:
         layers = drawn_layers(context, dimensions, count, part == "transposed")
-        edges = [_edge_layer(context, dimensions, part == "transposed")] if context.device == "cpu" else []
+        padded = (True, False) if context.device == "cpu" else ()
+        edges = [_edge_layer(context, dimensions, part == "transposed", each) for each in padded]
         _compare_layers(cases, context, [*layers, *([usual] if part == "conv2d" else []), *edges])
         # With AMX, 8-bit inputs of a layer with the widest padding were off by up to 4.8 bounds; 7 bits were not.
         has_amx = "amx_int8" in extensions()

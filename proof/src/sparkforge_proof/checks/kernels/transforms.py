@@ -38,11 +38,16 @@ def fft(context: Context) -> Measured:
     for form in ("float32", "float64") if gpu else ("float32",):
         for length_class, lengths in CLASSES.items():
             is_long = length_class == "long"
-            step = (3 if form == "float64" else 1 if is_long else 2) if gpu else 4 if is_long else 2
+            step = (3 if form == "float64" else 1 if is_long else 2) if gpu else 4 if is_long else 1
             for length in lengths[::step]:
                 if form == "float32" or length <= 2**17:
                     _compare_length(cases, context, form, length)
         _compare_planes(cases, context, form)
+    if not gpu:
+        # Libraries for CPUs have a kernel of their own for each of many products of small primes.
+        lengths = [length for length in range(34, BY_DEFINITION) if _largest_prime(length) <= 13]
+        for length in (*lengths[:120], *lengths[120 + context.seed % 4 :: 4]):
+            _compare_length(cases, context, "float32", length)
     return cases.result()
 
 
