@@ -267,7 +267,7 @@ keys =
     Source /
     Source '/
 pattern =
-    Destination directory (?P<path1>[^\s"]+) does not exist
+    Destination directory (?P<path1>[^\s"\\]+)(?:\\\S*)? +does not exist
     (?:Destination|Path) (?P<path2>/[^\s"]+) does not exist !
     file \((?P<path3>[^)\n]+)\) is absent, cannot continue
     src file does not exist, use [^\n]{1,60}?: (?P<path4>[^\s"]+)

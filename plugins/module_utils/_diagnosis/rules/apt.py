@@ -307,6 +307,8 @@ values =
     advice of repository: https?://developer\.download\.nvidia\.\w+/ => Correct the directory of NVIDIA's source to
     + …/compute/cuda/repos/ubuntu2404/sbsa/ for Ubuntu 24.04 on arm64 (x86_64 elsewhere). An empty or doubled part of
     + the path is an unset variable
+    advice of repository: file:/ => This is a local repository whose directory is gone: remove its list from
+    + /etc/apt/sources.list.d (grep -l file: /etc/apt/sources.list.d/*), or install the package that brought it again
     advice of why: no longer => Its release has ended: upgrade the system or the image, or use the archive
     + (old-releases.ubuntu.com; for Debian, archive.debian.org)
     advice of repository: \S+/ppa/|\S*ppa\. => Remove that PPA, which has nothing for this Ubuntu release (sudo
@@ -337,11 +339,20 @@ cause = apt's own account cannot write {found} because /tmp has the wrong mode o
 remedy = Run sudo chmod 1777 /tmp, check df -h /tmp, and run apt update again.
 
 [apt-unsigned]
-keys = is not signed
-pattern = The repository '([^'\n]+)' is not signed
-cause = The repository {found} is not signed, or its signature could not be checked.
-remedy = Look for the reason in the lines above (NO_PUBKEY, the clock, a full disk), and check the URL. An unsigned
-    repository is never used.
+keys =
+    is not signed
+    signatures were invalid
+pattern =
+    signatures were invalid: (?P<key>[0-9A-F]{16,40})(?s:.{0,600}?)The repository '(?P<repository1>[^'\n]+)' is not
+    + signed
+    The repository '(?P<repository2>[^'\n]+)' is not signed
+values =
+    advice of key: . => That key's signature is of an old kind (SHA-1 or a short key) that apt no longer accepts: use
+    + the repository's current address and key, and if nobody maintains it remove its source
+    advice of repository: . => Look for the reason in the lines above (NO_PUBKEY, the clock, a full disk), and check
+    + the URL. An unsigned repository is never used
+cause = The repository {repository} is not signed, or its signature could not be checked.
+remedy = {advice}.
 source = REMnux/remnux-cli#125
 
 [apt-interrupted]
@@ -578,6 +589,14 @@ values =
     advice of why: . => Check the host's network, the proxy (sparkforge_proxies) and the source's URL
 cause = apt could not fetch {url}: {why}.
 remedy = {advice}.
+
+[apt-signature-gone]
+keys = is no longer signed
+pattern = The repository '(?P<repository>[^'\n]+)' is no longer signed
+cause = The repository {repository} was signed before, and now serves no signature.
+remedy = Run sudo apt update again later, without a proxy in between and with fresh lists (sudo rm -r
+    /var/lib/apt/lists/*). If it stays, open its address in a browser, and ask its vendor.
+source = MichaIng/DietPi#1710
 
 [apt-configuration-invalid]
 keys =
