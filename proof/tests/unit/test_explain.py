@@ -45,7 +45,7 @@ def test_known_error_with_three_lines_around_it(log: pathlib.Path, capsys: Captu
 @pytest.mark.parametrize(
     ("text", "status", "line", "cause"),
     [
-        ("ERROR Engine core initialization failed\n", explain.UNKNOWN, 1, "this log does not have the failure itself"),
+        ("ERROR Engine core initialization failed\n", explain.UNKNOWN, 1, "this log does not show the failure itself"),
         ("e.cpp:1:18: error: 'x' was not declared in this scope\n", explain.UNKNOWN, 1, "The source does not compile"),
         ("open: permission denied\n", explain.UNKNOWN, 1, "This account is not permitted"),
         ("TypeError: f() missing 1 required positional argument: 'x'\n", explain.UNKNOWN, 1, "called without 'x'"),

@@ -17,7 +17,7 @@ LOGS = pathlib.Path(__file__).parents[3] / "tests/unit/data" / "logs"
         ("missing-python-headers.triton", "Python.h", "build_toolchain"),
         ("triton-without-cuda-headers", "cuda.h", "python_env"),
         ("ptxas-arch-unknown.triton", "sm_121a", "TRITON_PTXAS_BLACKWELL_PATH"),
-        ("triton-compiler-failed", "C file at the first kernel", "libcuda.so.1"),
+        ("triton-compiler-failed", "C file before its first kernel", "libcuda.so.1"),
     ],
 )
 def test_known_failure_of_first_kernel(log: str, cause: str, remedy: str):

@@ -12,9 +12,9 @@ keys =
 pattern =
     Error encountered progressing operation=(?P<step1>\w+)
     NCCL WARN [^\n]*Failed to execute operation (?P<step2>\w+)
-cause = NCCL's helper could not do its step {step} for a connection to another rank, and this log does not say why.
-remedy = Look for a WARN before it here and on the other host (NCCL_DEBUG=INFO, NCCL_DEBUG_SUBSYS=INIT,NET); without one
-    try NCCL_IB_DISABLE=1: if that works, RDMA is at fault (role fabric).
+cause = NCCL's helper failed at the step {step} for a connection to another rank, and this log does not say why.
+remedy = Look for an earlier WARN here and on the other host (NCCL_DEBUG=INFO, NCCL_DEBUG_SUBSYS=INIT,NET). If there is
+    none, try NCCL_IB_DISABLE=1: if that works, RDMA is at fault (role fabric).
 source = MiaAI-Lab/Qwen3.8-Flash-Next-Dual-DGX-Sparks#3
 
 [nccl-tests-failure]
@@ -22,19 +22,18 @@ keys =
     Test NCCL failure
     Test CUDA failure
 pattern = Test (?:NCCL|CUDA) failure \S+ '(\w[\w ]+)
-cause = nccl-tests reports that a call failed ({found}), but not why: NCCL's own WARN lines tell it.
+cause = nccl-tests reports that a call failed ({found}), but not why; NCCL's own WARN lines do.
 remedy = Run it again with -x NCCL_DEBUG=WARN (INFO for more) for all hosts, and read the first NCCL WARN line.
 
 [cuda-not-counted]
 keys = error from cudaGetDeviceCount
 pattern = error from cudaGetDeviceCount\(\)[^\n]*?Error (?P<number>\d+): (?P<why>[^\n]*[^\n.])
 values =
-    advice of number: 500 => The driver's library is another one than the GPU's driver: update the driver (on Windows
-    + that
-    + of Windows, with Docker Desktop and wsl --update), and keep a libcuda of the image off LD_LIBRARY_PATH
+    advice of number: 500 => The driver's library and the GPU's driver do not match: update the driver (on Windows,
+    + the Windows driver, Docker Desktop and wsl --update), and keep an image's own libcuda off LD_LIBRARY_PATH
     advice of number: . => Make nvidia-smi work where the program runs, and compare its driver with the CUDA of the
     + program
-cause = CUDA does not start in the program: {why} (error {number} of CUDA).
+cause = CUDA does not start in the program: {why} (CUDA error {number}).
 remedy = {advice}.
 uncertain = no
 source = open-webui/open-webui#4052
@@ -44,9 +43,9 @@ keys = nvidia-container-cli:
 pattern = nvidia-container-cli: (?P<step>[a-z]+ error): (?P<why>[^\n\\]{4,240}?)(?:: unknown)?\.?(?:\\|$)
 uncertain = yes
 cause = NVIDIA's hook could not prepare the container ({step}): {why}.
-remedy = See that nvidia-smi works on the host, update the container toolkit, and try CDI in its place (sudo nvidia-ctk
-    cdi generate --output=/etc/cdi/nvidia.yaml; --device nvidia.com/gpu=all); sudo nvidia-container-cli -k -d /dev/tty
-    info shows the step that fails.
+remedy = Check that nvidia-smi works on the host, update the container toolkit, and try CDI instead (sudo nvidia-ctk cdi
+    generate --output=/etc/cdi/nvidia.yaml; --device nvidia.com/gpu=all). sudo nvidia-container-cli -k -d /dev/tty info
+    shows the failing step.
 source =
     NVIDIA/nvidia-docker#1300
     NVIDIA/nvidia-container-toolkit#296
@@ -54,11 +53,10 @@ source =
 [compile-errors-counted]
 keys = detected in the compilation of
 pattern = \d+ errors? detected in the compilation of '[^'\n]*?(?P<file>[^'/\n]+)'
-cause = nvcc could not compile {file}; its errors stand above this line.
-remedy = Read the first line with error: above it (ninja -v or MAX_JOBS=1 keeps them together): mostly the CUDA toolkit
-    is older than the code wants (CUDA_HOME, nvcc --version; of FlashInfer delete ~/.cache/flashinfer afterwards), or
-    the
-    kernel is not for this GPU, so that another backend helps.
+cause = nvcc could not compile {file}; its errors are above this line.
+remedy = Read the first line with error: above it (ninja -v or MAX_JOBS=1 keeps them together). Usually the CUDA toolkit
+    is older than the code requires (CUDA_HOME, nvcc --version; for FlashInfer, delete ~/.cache/flashinfer afterwards),
+    or the kernel is not for this GPU, and another backend helps.
 source = modelscope/ms-swift#8349
 
 [ucx-error]
@@ -70,14 +68,13 @@ pattern =
     UCX +ERROR (?P<why1>[^\n]{4,200})
     Unexpected UCX error: (?P<why2>[^\n]{3,120})
 values =
-    advice of why: .*(?:timeout|[Tt]imed out|send\(|recv\(|[Cc]onnection|reset|refused|unreachable) => See that the
-    + other
-    + process still runs (its log has the first error), and that the hosts reach each other on the interfaces which
-    + UCX_NET_DEVICES names on all ports (ufw)
+    advice of why: .*(?:timeout|[Tt]imed out|send\(|recv\(|[Cc]onnection|reset|refused|unreachable) => Check that the
+    + other process still runs (its log has the first error), and that the hosts reach each other on all ports (ufw)
+    + over the interfaces that UCX_NET_DEVICES names
     advice of why: .*(?:memory|reg_mr|lock|mmap) => Allow more locked memory (ulimit -l unlimited, --ulimit memlock=-1)
     + and shared memory (--shm-size, --ipc=host)
-    advice of why: . => Name the ports of the cable in UCX_NET_DEVICES and transports that it lists (ucx_info -d) in
-    + UCX_TLS (tcp,cuda_copy,cuda_ipc to begin with), with one release of UCX on all hosts
+    advice of why: . => Set UCX_NET_DEVICES to the cabled ports and UCX_TLS to transports that ucx_info -d lists
+    + (start with tcp,cuda_copy,cuda_ipc), and use one release of UCX on all hosts
 cause = UCX, which carries data between processes or hosts, reports: {why}.
 remedy = {advice}; UCX_LOG_LEVEL=info shows what it chose.
 source = LMCache/LMCache#725
@@ -85,54 +82,51 @@ source = LMCache/LMCache#725
 [ray-check-failed]
 keys = Check failed:
 pattern = ^ *(?:\w+\.cc:\d+: +)?Check failed: (?P<check>[^\n]{1,160})
-cause = A program written in C++ (Ray, XLA, TVM and others) ended itself, since a check in it failed: {check}.
-remedy = Read the lines below it for the place, and the logs of the other processes for an earlier error; of Ray read
-    raylet.out in /tmp/ray/session_latest/logs on each host (mostly memory or disk ran out, or a process that held data
-    was killed), and run one release of it on all hosts.
+cause = A program written in C++ (Ray, XLA, TVM and others) aborted because an internal check failed: {check}.
+remedy = Read the lines below it, which show where it failed, and the logs of the other processes for an earlier error.
+    For Ray, read raylet.out in /tmp/ray/session_latest/logs on each host (usually memory or disk ran out, or a process
+    that held data was killed), and run one release of Ray on all hosts.
 source = verl-project/verl#2380
 
 [llamacpp-fitting-step]
 keys = this is normal during memory fitting
 pattern = (?P<why>\w[\w ]{3,60}) \(this is normal during memory fitting\)
-cause = llama.cpp tried a context while it looked for sizes that fit into memory ({why}): by itself this is no failure.
+cause = llama.cpp tried a context while it looked for sizes that fit into memory ({why}); on its own, this is not a
+    failure.
 remedy = Read the lines below it; if the server does not start, set the sizes yourself (-fit off, -c, -ngl).
 source = ggml-org/llama.cpp#24343
 
 [llamacpp-not-pinned]
 keys = of pinned memory
 pattern = failed to allocate (?P<size>[\d.,]+ MiB) of pinned memory: (?P<why>[^\n]{3,80})
-cause = llama.cpp got no pinned memory of {size} ({why}) and goes on with ordinary memory, so that this alone ends
-    nothing.
-remedy = Read the lines after it for the failure; where there is none, raise the limit (ulimit -l unlimited) or set
-    GGML_CUDA_NO_PINNED=1 for silence.
+cause = llama.cpp could not allocate {size} of pinned memory ({why}) and continues with ordinary memory, so this is not
+    the failure.
+remedy = Read the lines after it for the failure. If there is none, raise the limit (ulimit -l unlimited), or set
+    GGML_CUDA_NO_PINNED=1 to silence the message.
 source = ggml-org/llama.cpp#9629
 
 [cuda-error-by-link]
 keys = Search for `cudaError
 pattern = Search for '(?P<name>cudaError[A-Z]\w+)' in https
 values =
-    what of name: cudaErrorAssert => a kernel found an index out of its table, mostly a token or position outside of
-    + what
-    + the model has
-    what of name: cudaErrorIllegal|cudaErrorMisaligned|cudaErrorLaunchFailure => a kernel read or wrote where it must
-    + not
+    what of name: cudaErrorAssert => a kernel got an index outside its table, usually a token or position that the
+    + model does not have
+    what of name: cudaErrorIllegal|cudaErrorMisaligned|cudaErrorLaunchFailure => a kernel read or wrote outside its
+    + memory
     what of name: cudaErrorNoKernelImage|cudaErrorUnsupportedPtx|cudaErrorInvalidDeviceFunction => the program has no
     + code
     + for this GPU
     what of name: cudaErrorMemoryAllocation => memory ran out
     what of name: . => a call of CUDA failed
-    advice of name: cudaErrorAssert => Read the lines with Assertion further up; use the tokenizer of the model, shorten
-    + the prompt to its context, leave out speculative decoding and the adapter
-    advice of name: cudaErrorNoKernelImage|cudaErrorUnsupportedPtx|cudaErrorInvalidDeviceFunction => Take a build with
-    + code
-    + for 12.0 or 12.1 and CUDA 13
-    advice of name: cudaErrorMemoryAllocation => Lower its share of memory (--gpu-memory-utilization), the context or
-    + the
-    + batch
+    advice of name: cudaErrorAssert => Read the lines with Assertion further up. Use the model's own tokenizer,
+    + shorten the prompt to the model's context, and leave out speculative decoding and the adapter
+    advice of name: cudaErrorNoKernelImage|cudaErrorUnsupportedPtx|cudaErrorInvalidDeviceFunction => Use a build with
+    + code for 12.0 or 12.1 and CUDA 13
+    advice of name: cudaErrorMemoryAllocation => Lower the program's share of memory (--gpu-memory-utilization), the
+    + context or the batch
     advice of name: . => Run it once with CUDA_LAUNCH_BLOCKING=1, choose another backend for the kernel that it names,
-    + and
-    + take a newer release
-cause = CUDA reported {name}, whose own message is not in these lines: {what}.
+    + and use a newer release
+cause = CUDA reported {name} without its own message: {what}.
 remedy = {advice}.
 source = vllm-project/vllm#31709
 
@@ -140,10 +134,11 @@ source = vllm-project/vllm#31709
 keys = received by PID
 pattern = Signal (?P<number>\d+) \((?P<name>SIG\w+)\) received by PID (?P<process>\d+)
 values =
-    advice of number: 9$ => Look for Out of memory in the kernel's log (journalctl -k): it kills so when memory runs
-    + out, and then the program must take less
+    advice of number: 9$ => Look for Out of memory in the kernel's log (journalctl -k). The kernel kills a process
+    + this way when memory runs out; if it did, let the program use less
     advice of number: (?:11|7|4|6)$ => It crashed: read its own lines above, and run it with python -X faulthandler
-    advice of number: . => See who sent it: a scheduler, a service that stopped, or another rank that failed first
+    advice of number: . => Find out who sent it: a scheduler, a service that was stopped, or another rank that failed
+    + first
 cause = Process {process} of the job was ended by the signal {name}.
 remedy = {advice}.
 
@@ -157,8 +152,9 @@ pattern =
     Command '\['ninja', '-v', '-C', '[^'\n]*/(?P<name2>flashinfer)/
     (?P<what>Ninja build failed)\. Ninja output
 cause = PyTorch could not compile an extension[ ({name})] when the program started; this line does not say why.
-remedy = Read the first error of nvcc, c++ or ninja above it; install ninja, g++ and the CUDA toolkit of PyTorch's CUDA
-    (CUDA_HOME), set TORCH_CUDA_ARCH_LIST=12.0 and MAX_JOBS=4, and remove ~/.cache/torch_extensions before the next try.
+remedy = Read the first error of nvcc, c++ or ninja above it; install ninja, g++ and the CUDA toolkit that matches
+    PyTorch's CUDA (CUDA_HOME), set TORCH_CUDA_ARCH_LIST=12.0 and MAX_JOBS=4, and remove ~/.cache/torch_extensions
+    before the next try.
 
 [c10d-store-lost]
 keys =
@@ -167,16 +163,16 @@ keys =
 pattern =
     \[c10d\] recvValue failed on SocketImpl\((?:[^)\n]*?)remote=(?P<store>[^)\n]+)\): (?P<why1>\w[\w ]*)
     DistNetworkError: (?P<why2>[Ff]ailed to recv, got \d+ bytes|Connection reset by peer|Broken pipe)
-cause = The process[ at {store}], at which the ranks meet, ended or is not reached any more ({why}): this rank only
-    noticed it.
-remedy = Read the log of rank 0[ (on {store})] for its first error; if it has none, see that nothing between the hosts
+cause = The process[ at {store}] where the ranks meet ended or can no longer be reached ({why}). This rank only noticed
+    it.
+remedy = Read the log of rank 0[ (on {store})] for its first error. If it has none, check that nothing between the hosts
     cuts the connection (ufw, a link that goes down).
 
 [ray-channel-timeout]
 keys = RayChannelTimeoutError
 pattern = (RayChannelTimeoutError)
-cause = A worker did not finish a step in the time that Ray gives it ({found}): it compiles, waits for the network, or
-    is dead.
+cause = A worker did not finish a step within Ray's time limit ({found}): it compiles, waits for the network, or is
+    dead.
 remedy = Read the logs of the other workers for the first error, and check the network between the hosts
     (NCCL_DEBUG=INFO); if the workers only need longer, set RAY_CGRAPH_get_timeout (seconds) in the environment of every
     Ray process.
@@ -192,9 +188,9 @@ values =
     + tasks), and raise the timeout of ray.get
     advice of kind: ObjectStoreFull => Start Ray with a larger --object-store-memory and /dev/shm (--shm-size=16g),
     + and pass fewer large objects
-    advice of kind: (?:Object|Owner|Node|LocalRaylet|WorkerCrashed|ActorUnavailable|RayChannel|Rpc) => Find out on
-    + the lost host what ended the process (journalctl -k | grep -i oom, /tmp/ray/session_latest/logs/raylet.out),
-    + and check that the hosts reach each other on all ports (ufw)
+    advice of kind: (?:Object|Owner|Node|LocalRaylet|WorkerCrashed|ActorUnavailable|RayChannel|Rpc) => On the lost
+    + host, find out what ended the process (journalctl -k | grep -i oom, /tmp/ray/session_latest/logs/raylet.out), and
+    + check that the hosts reach each other on all ports (ufw)
     advice of kind: .*Unschedulable => Compare the resources that it requests with ray status: the cluster lacks a
     + host, GPU or label
     advice of kind: RaySystem => Run one release of Ray, Python and the program's packages on all hosts: one could
@@ -214,9 +210,9 @@ pattern =
     (?P<why2>rank=\[[\d, ]+\] died unexpectedly)
     (?P<why3>Failed to register worker to Raylet)
 cause = A process of Ray ended ({why}), and this log does not say why.
-remedy = Look on the host that it ran on: at Out of memory in the kernel's log (journalctl -k), at its own log
-    (/tmp/ray/session_latest/logs, worker-*.err and raylet.out), and at its memory (free -h); with nothing there, stop
-    Ray on all hosts (ray stop) and start it again in the same image.
+remedy = On the host where it ran, look for Out of memory in the kernel's log (journalctl -k), read its own log
+    (/tmp/ray/session_latest/logs, worker-*.err and raylet.out) and check its memory (free -h). If they show nothing,
+    stop Ray on all hosts (ray stop) and start it again in the same image.
 
 [process-signal]
 keys =
@@ -240,14 +236,14 @@ values =
     what of number: (?:4|132)$ => 4 (illegal instruction)
     what of number: (?:6|134)$ => 6 (abort)
     what of number: (?:7|135)$ => 7 (bus error)
-    what of number: . => of that number
-    advice of number: 9$ => Look for Out of memory in the kernel's log (journalctl -k), and give the program less memory
-    + or a smaller model
-    advice of number: (?:4|132)$ => It was built for another processor: take a build for aarch64 or for this CPU
+    what of number: . => with that number
+    advice of number: 9$ => Look for Out of memory in the kernel's log (journalctl -k), and let the program use less
+    + memory or a smaller model
+    advice of number: (?:4|132)$ => It was built for another processor: use a build for aarch64 or for this CPU
     advice of number: (?:7|135)$ => Give a container more shared memory (--ipc=host), and look for a full disk
-    advice of number: (?:6|134)$ => Read its lines before this: an assertion, or an exception that nothing caught
-    advice of number: . => Run it with python -X faulthandler, look at coredumpctl info, and see that torch, CUDA and
-    + the compiled packages are of one build
+    advice of number: (?:6|134)$ => Read its lines above this one: an assertion, or an exception that nothing caught
+    advice of number: . => Run it with python -X faulthandler, read coredumpctl info, and check that torch, CUDA and
+    + the compiled packages come from matching builds
 cause = A process was ended by the signal {what}, and this log does not say why.
 remedy = {advice}.
 
@@ -268,9 +264,9 @@ pattern =
     (?P<what>EngineDeadError|Engine (?:core initialization failed|process failed to start)|Executor worker (?:returned
     + error|died)|Received sigquit from a child process|scheduler is dead|WorkerProc initialization
     + failed|ShardCannotStart)
-cause = The server ended because one of its processes failed ({what}), and this log does not have the failure itself.
+cause = The server ended because one of its processes failed ({what}), and this log does not show the failure itself.
 remedy = Read the log further up, from the first line with ERROR or Traceback of that process (docker logs CONTAINER
-    2>&1 | grep -nE "ERROR|Traceback|Error:" | head), on all hosts; with nothing there, look for Out of memory in the
+    2>&1 | grep -nE "ERROR|Traceback|Error:" | head), on all hosts. If there is nothing, look for Out of memory in the
     kernel's log (journalctl -k).
 
 [lmstudio-not-loaded]
@@ -282,8 +278,8 @@ pattern =
     (Received load-error)
 cause = The engine of LM Studio ended while it loaded the model[ ({runtime}, status {code})]; these lines do not say
     why.
-remedy = Watch its log while it loads (lms log stream); update the engine (the app's page Runtime), take a shorter
-    context or a more quantized model, and one in a format that the engine reads (GGUF).
+remedy = Watch its log while it loads (lms log stream). Update the engine (on the app's Runtime page), use a shorter
+    context or a more quantized model, and a format that the engine reads (GGUF).
 source = lmstudio-ai/lmstudio-bug-tracker#2190
 
 [ollama-not-loaded]
@@ -297,8 +293,8 @@ pattern =
     (model failed to load), this may be due to
 cause = Ollama could not load the model ({found}); the lines of its runner, before this in the server's journal, say
     why.
-remedy = Read them (journalctl -u ollama -e, or docker logs), update Ollama, since a newer model needs a newer one, pull
-    the model again, and leave more memory free (ollama ps, OLLAMA_CONTEXT_LENGTH).
+remedy = Read them (journalctl -u ollama -e, or docker logs). Update Ollama, because a new model needs a new release,
+    pull the model again, and leave more memory free (ollama ps, OLLAMA_CONTEXT_LENGTH).
 
 [unit-job-failed]
 keys =
@@ -313,8 +309,8 @@ remedy = Read its own lines: journalctl -xeu {found} -b --no-pager | tail -50 (s
 [modprobe-nvidia-failed]
 keys = /sbin/modprobe nvidia-
 pattern = Process '/sbin/modprobe (nvidia-\w+)' failed
-cause = The kernel could not load {found}, mostly because the nvidia module could not take the GPU.
-remedy = Read the NVRM lines of the same second in the kernel's log; what failed afterwards follows from them.
+cause = The kernel could not load {found}, usually because the nvidia module could not initialise the GPU.
+remedy = Read the NVRM lines of the same second in the kernel's log; later failures are consequences of them.
 source = ollama/ollama#11932
 
 [unit-status]
@@ -323,17 +319,17 @@ keys =
 pattern =
     (?P<unit>[\w@.\\-]+): [Mm]ain process exited, code=exited, status=(?P<status>12[67]|137|139|143|132|134|135|101)\b
 values =
-    what of status: 126 => a program is there that cannot be run
-    what of status: 127 => a program or a library of it is not found, or a library is too old for it
-    what of status: 137 => it was killed, mostly for memory
-    what of status: 143 => it was told to end
-    what of status: 101 => a program in Rust panicked
+    what of status: 126 => a program exists but cannot be run
+    what of status: 127 => a program or one of its libraries is missing, or a library is too old
+    what of status: 137 => it was killed, usually because memory ran out
+    what of status: 143 => it was asked to stop
+    what of status: 101 => a Rust program panicked
     what of status: . => it crashed
-    advice of status: 12[67] => Start its ExecStart by hand as the same account: the shell or the loader says what it
-    + misses (ldd PROGRAM | grep 'not found')
+    advice of status: 12[67] => Start its ExecStart by hand as the same account: the shell or the loader says what is
+    + missing (ldd PROGRAM | grep 'not found')
     advice of status: 137 => Look for Out of memory in the kernel's log (journalctl -k)
-    advice of status: 143 => See who stopped it (journalctl -b: a restart, a dependency, a time-out)
-    advice of status: . => Read its own lines before that, and coredumpctl info
+    advice of status: 143 => Find out who stopped it (journalctl -b: a restart, a dependency, a time-out)
+    advice of status: . => Read its own lines above, and coredumpctl info
 cause = The program of {unit} ended with the status {status}: {what}.
 remedy = {advice}.
 source = ollama/ollama#6248
@@ -347,16 +343,16 @@ pattern =
     Process: \d+ (?P<step>Exec\w+)=(?P<command>[^\n]+?) \(code=(?:exited|killed|dumped),
     + status=(?P<status>[1-9]\d*)[^)\n]*\)
 values =
-    what of status: 126 => its program is there and cannot be run
-    what of status: 127 => its program, or one that it calls, is not found
-    what of status: 9$ => it was killed, mostly for memory or since it did not end in time
+    what of status: 126 => its program exists but cannot be run
+    what of status: 127 => its program, or one that it calls, is missing
+    what of status: 9$ => it was killed, usually because memory ran out or because it did not stop in time
     what of status: (?:4|6|7|8|11)$ => it crashed
-    what of status: 2$ => mostly it was called wrongly, Python did not find its file, or a program in Go panicked
-    what of status: . => it says why in its own lines
-    advice of command: \S*env python\b => Write python3 in the place of python (or install python-is-python3), and its
+    what of status: 2$ => usually it was called wrongly, Python did not find its file, or a Go program panicked
+    what of status: . => its own lines say why
+    advice of command: \S*env python\b => Write python3 instead of python (or install python-is-python3), and use its
     + full path
     advice of status: 12[67] => Run that command by hand as the unit's account: the shell or the loader says what is
-    + missing; give full paths, as a unit has a short PATH
+    + missing. Use full paths, because a unit has a short PATH
     advice of status: . => Read them (journalctl -b -u UNIT --no-pager | tail -50; with --user for a user's unit), or
     + run that command by hand as the unit's account, in its directory
 cause = The command of {step} ended with the status {status} ({command}): {what}.
@@ -382,12 +378,12 @@ pattern = \| (?P<model>[\w.-]+) +\| \d+ +\| UNAVAILABLE: (?P<why>[^|\n]*[^|\s.])
 uncertain = no
 values =
     advice of why: .*json\.exception => Build the engine again with the TensorRT-LLM of the server's image: its
-    + config.json lacks what this one reads (that of a model which is no decoder has other entries, and needs another
-    + backend)
-    advice of why: .*model configuration is not => Give it a config.pbtxt in its directory, or start the server with
-    + --strict-model-config=false for a model whose backend can tell it
-    advice of why: . => Compare its config.pbtxt with the backend's documentation, and take the server's image that has
-    + that backend in the version of the model
+    + config.json lacks entries that this release reads (a model that is not a decoder has other entries and needs
+    + another backend)
+    advice of why: .*model configuration is not => Add a config.pbtxt to its directory, or start the server with
+    + --strict-model-config=false if its backend can work out the configuration
+    advice of why: . => Compare its config.pbtxt with the backend's documentation, and use the server image that has
+    + that backend in the version for which the model was built
 cause = Triton Inference Server could not load the model {model}: {why}.
 remedy = {advice}; the lines of that model above have the complete message.
 source = NVIDIA/TensorRT-LLM#1659
@@ -401,9 +397,9 @@ keys =
 pattern =
     ([\w@.\\-]+): (?:Main|Control|Mount) process exited, code=exited, status=(?!1(?:30|43)\b)[1-9]
     ([\w@.\\-]+): Failed with result '(?:exit-code|start-limit-hit|signal)'
-cause = The program of {found} ended with an error, and its own lines in this log do not say one that is known.
+cause = The program of {found} ended with an error, and its own lines in this log contain no known error.
 remedy = Read what it printed before that line (journalctl -u {found} -b), and start its ExecStart by hand as the same
-    account; when that is mended, sudo systemctl reset-failed {found} and start it.
+    account. When that is fixed, run sudo systemctl reset-failed {found} and start it.
 
 [mpi-rank-ended]
 keys = mpirun noticed that process rank
@@ -411,13 +407,12 @@ pattern =
     process rank (?P<rank>\d+) with PID \d+ on node (?P<node>\S+)\s+exited on\s+signal (?P<signal>\d+) \((?P<name>
     +[^)\n]+)\)
 values =
-    advice of signal: 9$ => Look there for Out of memory (journalctl -k), as a kill mostly means that; let the program
-    + take less
+    advice of signal: 9$ => Look there for Out of memory (journalctl -k), the usual reason for a kill, and let the
+    + program use less memory
     advice of signal: 4$ => Build the program and its libraries for the processor of that host (not with -march=native
-    + of
-    + another machine), or take wheels for it
-    advice of signal: . => Read that rank's own lines before it (--tag-output names them), and the core dump
-    + (coredumpctl info)
+    + on another machine), or use wheels for it
+    advice of signal: . => Read that rank's own lines above (--tag-output names them), and the core dump (coredumpctl
+    + info)
 cause = Rank {rank} on {node} was ended by signal {signal} ({name}), and mpirun ended the others.
 remedy = {advice}.
 
@@ -427,9 +422,9 @@ keys =
     Startup probe failed
 pattern = (?P<kind>Liveness|Startup) probe failed: (?P<why>[^\n]{1,160})
 cause = Kubernetes restarts the container, because its {kind} probe failed: {why}.
-remedy = Read the container's own log (kubectl logs --previous): where it stands still, find out at what[ (HAMi's
-    preloaded {log_hami} can block NCCL: set CUDA_DISABLE_CONTROL=true)]; only where a model still loads, give the
-    startupProbe more time (failureThreshold times periodSeconds).
+remedy = Read the container's own log (kubectl logs --previous): if it hangs, find out where[ (HAMi's preloaded
+    {log_hami} can block NCCL: set CUDA_DISABLE_CONTROL=true)]. Only if a model is still loading, allow the startupProbe
+    more time (failureThreshold times periodSeconds).
 
 [pod-crash-loop]
 keys =
@@ -438,21 +433,23 @@ keys =
 pattern =
     Back-off restarting failed container (?P<name>\S+)
     (CrashLoopBackOff)
-cause = The container[ {name}] of a pod ends again and again, and Kubernetes waits before it starts it anew; this log
-    does not say why.
+cause = The container[ {name}] of a pod keeps exiting, and Kubernetes waits before it restarts it; this log does not say
+    why.
 remedy = Read what it printed (kubectl logs POD --previous --all-containers) and how it ended (kubectl describe pod POD:
-    Last State, Exit Code; 137 is a kill, mostly for memory).
+    Last State, Exit Code; 137 is a kill, usually because memory ran out).
 
 [build-step-failed]
 keys = did not complete successfully: exit code
 pattern = process '(?P<command>(?:[^'\\\n]|\\.){1,400})[^\n]*did not complete successfully: exit code: (?P<code>\d+)
 values =
-    advice of code: 100$ => It is apt's: read the lines with E: above, and begin the RUN with apt-get update
-    advice of code: 127$ => A program is missing: read the line with not found above, and install its package before
-    advice of code: 137$ => It was killed, mostly for memory: build with fewer jobs (MAX_JOBS as a build argument)
-    advice of code: (?:132|139)$ => It crashed: mostly a program for another processor in the emulation, or a library
-    + that does not fit
-    advice of code: . => Read that step's own lines above (docker build --progress=plain shows all)
+    advice of code: 100$ => apt failed: read the lines with E: above, and begin the RUN with apt-get update
+    advice of code: 127$ => A program is missing: read the line with not found above, and install its package in an
+    + earlier step
+    advice of code: 137$ => It was killed, usually because memory ran out: build with fewer jobs (MAX_JOBS as a build
+    + argument)
+    advice of code: (?:132|139)$ => It crashed: usually it is a program for another processor, run in emulation, or a
+    + library that does not fit
+    advice of code: . => Read that step's own lines above (docker build --progress=plain shows all of them)
 cause = A step of the Dockerfile failed with the status {code}: {command}.
 remedy = {advice}.
 
@@ -460,7 +457,7 @@ remedy = {advice}.
 keys = NCCL WARN [Service thread]
 pattern = NCCL WARN \[Service thread\] (?P<why>[^\n]{1,160})
 cause = A process of this job on the same host ended, and NCCL's service thread only noticed it ({why}).
-remedy = Read the first error of all ranks before that line, on every host.
+remedy = Read the first error of all ranks above that line, on every host.
 
 [tensorflow-no-gpu]
 keys =
@@ -471,11 +468,11 @@ pattern =
     + CUDA_ERROR_NO_DEVICE))
     (no NVIDIA GPU device is present)
 uncertain = no
-cause = TensorFlow sees no GPU ({found}): where it runs there is no device /dev/nvidia0 or no library of the driver,
-    as in a container that was started without the GPU.
-remedy = Start the container with the GPU (docker run --gpus all; of Kubernetes a limit nvidia.com/gpu: 1), see that
-    nvidia-smi works in it, and that CUDA_VISIBLE_DEVICES is not empty; if it is meant to run on the processor, the line
-    does no harm.
+cause = TensorFlow sees no GPU ({found}): its environment has no device /dev/nvidia0 or no driver library, like a
+    container that was started without the GPU.
+remedy = Start the container with the GPU (docker run --gpus all; in Kubernetes, a limit nvidia.com/gpu: 1), and check
+    that nvidia-smi works in it and that CUDA_VISIBLE_DEVICES is not empty. If the program should run on the CPU, ignore
+    the line.
 source = nuclio/nuclio#1822
 
 [mpi-initialisation]
@@ -487,9 +484,8 @@ pattern =
     An error occurred in (MPI_Init\w*)
     atal error in (P?(?:MPI|internal)_Init\w*)
 cause = MPI did not start in one of the processes ({found}), and this line does not say why.
-remedy = Read the lines above it; run with --mca btl_base_verbose 20 and without other transports first (mpirun --mca
-    pml ob1 --mca btl tcp,self), and see that mpirun and the program are of one MPI (which mpirun; ldd PROGRAM | grep
-    mpi).
+remedy = Read the lines above it. Run with --mca btl_base_verbose 20, at first only over TCP (mpirun --mca pml ob1 --mca
+    btl tcp,self), and check that mpirun and the program use the same MPI (which mpirun; ldd PROGRAM | grep mpi).
 
 [npm-script-failed]
 keys =
@@ -500,8 +496,8 @@ pattern =
     npm (?:ERR!|error) (?P<package2>\S+@\S+) (?P<script2>install|preinstall|postinstall|build|prepare|start):
     + '(?P<command>[^'\n]{1,120})'
 cause = npm ran the script {script} of {package}[ ({command})], which failed; these lines do not say why.
-remedy = Read that script's own lines above (gyp ERR! stack, error:). To compile it needs build-essential and python3;
-    a Node or a release of the package for which there is a finished file for arm64 needs neither.
+remedy = Read that script's own lines above (gyp ERR! stack, error:). Compiling needs build-essential and python3; a
+    Node or package release with a prebuilt file for arm64 needs neither.
 source = lovell/sharp#527
 
 [build-failed-make]
@@ -522,9 +518,9 @@ pattern =
     (?P<what4>metadata-generation-failed)
     Command '(?P<what6>\['(?:\S*/)?(?:ninja|cmake|make)'[^\n]{0,80}) returned non-zero exit status
     command '(?P<what7>(?:\S*/)?[\w-]*(?:gcc|g\+\+|cc|clang|c\+\+|nvcc))' failed with exit (?:status|code)
-cause = A build ended ({what}), and this log does not have the line that says why.
-remedy = Run it again with one job and all output, so that the failure stands last: make -j1 VERBOSE=1, ninja -v -j1, or
-    for a package pip install -v --no-cache-dir NAME; the first line with error: counts.
+cause = A build ended ({what}), and this log lacks the line that says why.
+remedy = Run it again with one job and full output, so that the failure comes last: make -j1 VERBOSE=1, ninja -v -j1, or
+    for a package pip install -v --no-cache-dir NAME. The first line with error: is the one to read.
 
 [nccl-unhandled]
 keys =
@@ -538,19 +534,19 @@ values =
     advice of found: remote => Read the logs of the other ranks for their first error: one of them ended first, and
     + this one only noticed it
     advice of found: . => Run again with NCCL_DEBUG=WARN (INFO for more) on all hosts, and read the first NCCL WARN
-    + line; explain reads it, too
-cause = NCCL reports that something failed ({found}), but not what: its own WARN lines say it, and this log has none
-    that is known[; its last error is: {log_nccl}].
+    + line; explain reads it as well
+cause = NCCL reports that something failed ({found}), but not what. Its own WARN lines do, and this log has none that
+    explain knows[; its last error is: {log_nccl}].
 remedy = {advice}.
 source = sgl-project/sglang#8974
 
 [c10d-first-rank-lost]
 keys = ncclUniqueId from
 pattern = retr\w+ ncclUniqueId from \[(?P<rank>\d+)\][^\n]*?got error: (?P<why>\w[\w ]*)
-cause = Rank {rank}, at which the others meet, did not answer ({why}): it failed before, or the network between the
-    ranks does not get through.
-remedy = Read the log of rank {rank} for its first error; if it has none, see that MASTER_ADDR and its port are reached
-    from the other hosts.
+cause = Rank {rank}, where the ranks meet, did not answer ({why}): it failed earlier, or the ranks cannot reach it over
+    the network.
+remedy = Read the log of rank {rank} for its first error. If it has none, check that the other hosts can reach
+    MASTER_ADDR and its port.
 source = hiyouga/LlamaFactory#2470
 
 [unit-dependency-failed]
@@ -561,8 +557,8 @@ pattern =
     A dependency job for (\S+) failed
     Dependency failed for (\S+)
 cause = systemd did not start {found}, because a unit that it needs failed.
-remedy = See which (systemctl --failed; systemctl list-dependencies {found}) and read its journal (journalctl -u UNIT
-    -b).
+remedy = Find out which (systemctl --failed; systemctl list-dependencies {found}) and read its journal (journalctl -u
+    UNIT -b).
 
 [program-crashed]
 keys =
@@ -581,8 +577,8 @@ pattern =
     (?P<program3>[\w@.\\-]+): [Mm]ain process exited, code=dumped, status=(?P<signal>\d+/\w+)
     (?P<program7>[\w@.\\-]+): Failed with result 'core-dump'
 cause = {program} crashed[ in {library}][ (signal {signal})].
-remedy = Read its last own lines before this; coredumpctl info shows where it was, and a library that was built for
-    another version of Python, torch or CUDA is a common reason.
+remedy = Read its last lines above this one. coredumpctl info shows where it crashed; a common reason is a library built
+    for another version of Python, torch or CUDA.
 
 [kernel-out-of-memory]
 keys = invoked oom-killer
@@ -590,14 +586,15 @@ pattern =
     (?:^|\] )(?P<name>[^\n\]]{1,60}?) invoked
     + oom-killer(?:[^\n]*(?:\n[^\n]*){0,25}?(?P<group>mem_cgroup_out_of_memory))?
 values =
-    where of group: . => in the container or unit that has a limit of its own
+    where of group: . => in a container or unit with its own limit
     where of group: (?:) => on the host, whose memory a GB10's GPU shares,
     advice of group: . => Raise that limit (docker run --memory, resources of the pod, MemoryMax of the unit) or let
     advice of group: (?:) => Let
 cause = No memory was left {where} when {name} asked for more, and the kernel ended a process; this log does not name
     it.
-remedy = {advice} the program take less: a lower share of a server, a shorter context, fewer models at once, fewer jobs
-    of a build; the line Killed process after it, in the kernel's log (journalctl -k), names the process and its size.
+remedy = {advice} the program use less: a lower memory share for a server, a shorter context, fewer models at once,
+    fewer build jobs. The line Killed process after it, in the kernel's log (journalctl -k), names the process and its
+    size.
 source = triton-inference-server/server#4154
 
 [step-crashed]
@@ -629,23 +626,23 @@ pattern =
     FAILED: \[code=(13[4569])\]
 cause = A program crashed ({found}).
 values =
-    advice of found: Illegal|SIGILL|132|illegal => It has code for another processor: take the build for aarch64; with
-    + NumPy on an older ARM export OPENBLAS_CORETYPE=ARMV8 first
-    advice of found: Bus|SIGBUS|135|bus => Look for a full disk (df -h, df -h /dev/shm), and give a container --ipc=host
-    advice of found: Floating => A number is 0 that must not be: compare sizes and counts among its options (devices,
-    + threads,
-    + slices), and take a newer build
-    advice of found: Aborted|SIGABRT|134|abort => Read the line before it, which has the reason
-    advice of found: . => Run it with python -X faulthandler, which names the library: mostly libraries that do not fit
-    + each other (of another torch, CUDA or Python), so install them anew in one environment
+    advice of found: Illegal|SIGILL|132|illegal => It has code for another processor: use the build for aarch64; for
+    + NumPy on an older ARM processor, export OPENBLAS_CORETYPE=ARMV8 first
+    advice of found: Bus|SIGBUS|135|bus => Look for a full disk (df -h, df -h /dev/shm), and start a container with
+    + --ipc=host
+    advice of found: Floating => It divided by a number that must not be 0: check sizes and counts among its options
+    + (devices, threads, slices), and use a newer build
+    advice of found: Aborted|SIGABRT|134|abort => Read the line above it, which has the reason
+    advice of found: . => Run it with python -X faulthandler, which names the library. Usually libraries do not fit
+    + each other (built for another torch, CUDA or Python), so reinstall them in one environment
 remedy = {advice}.
 
 [rsync-cut]
 keys = error in rsync protocol data stream
 pattern = error in rsync protocol data stream \((code \d+)\)
-cause = rsync's connection ended in the middle ({found}); the reason stands in the lines above, or on the other host.
-remedy = Look above (no space, no rsync there, permission, ssh); run it again with --partial, which goes on where it
-    stopped.
+cause = rsync's connection broke off ({found}); the reason is in the lines above, or on the other host.
+remedy = Read the lines above (no space, no rsync there, permission, ssh), and run it again with --partial, which
+    continues where it stopped.
 source = Burnett01/rsync-deployments#70
 
 [capture-failed]
@@ -665,14 +662,14 @@ remedy = {advice}.
 keys = ninja: error: loading '
 pattern = ninja: error: loading '\S+\.ninja': ([^\n]+)
 cause = The build directory has no build.ninja: CMake did not finish.
-remedy = See CMake's output above; if it shows no error, delete the build directory (rebuild=true of a unit).
+remedy = Read CMake's output above; if it shows no error, delete the build directory (rebuild=true of a unit).
 
 [triton-compiler-failed]
 keys = CalledProcessError: Command
 pattern = CalledProcessError: Command '\['([^']+)', '[^']*(?:cuda_utils|__triton_launcher|main|launcher)\.c'
-cause = Triton compiles a C file at the first kernel, and {found} failed.
-remedy = Read the compiler's lines above; install gcc and the headers of Python (apt install build-essential
-    python3-dev; role build_toolchain), and check that cuda.h and libcuda.so.1 are found.
+cause = Triton compiles a C file before its first kernel, and {found} failed.
+remedy = Read the compiler's lines above. Install gcc and Python's headers (apt install build-essential python3-dev;
+    role build_toolchain), and check that cuda.h and libcuda.so.1 are found.
 
 [nccl-peer-closed]
 keys =
@@ -688,10 +685,11 @@ source = NVIDIA/nccl#1232
 [torch-check-failed]
 keys = INTERNAL ASSERT FAILED
 pattern = (?:^|: )(?P<check>[^\n]{1,160}?) INTERNAL ASSERT FAILED at '(?:[^'\n]*/)?(?P<file>[\w.-]+)':(?P<line>\d+)
-cause = A check inside PyTorch failed ({check}, in {file}, line {line}): a fault of this release, or of a library beside
-    it that does not fit.
-remedy = Look for an earlier error of this or another rank; take the newest patch release of PyTorch, or leave out what
-    the file's name points to (compilation, graphs, tracing of collectives), and look the words up in its issues.
+cause = A check inside PyTorch failed ({check}, in {file}, line {line}): a fault of this release, or of a library that
+    does not fit it.
+remedy = Look for an earlier error of this or another rank. Use the newest patch release of PyTorch, or switch off the
+    feature that the file's name points to (compilation, graphs, tracing of collectives), and search PyTorch's issues
+    for the message.
 source = pytorch/pytorch#105287
 
 [nccl-watchdog]
@@ -705,17 +703,16 @@ pattern =
     +Timeout\(ms\)=(?P<limit>\d+))?
     Timeout at NCCL work: (?P<operation2>\d+), last enqueued
 cause = The collective operation[ {operation}] did not end[ within {limit} ms][ (the watchdog itself got no answer from
-    CUDA for {stuck} s)]: another rank is stuck or dead, or the network does not get through; the watchdog cannot tell
-    which.
-remedy = Look for the first error of the rank that is missing here and for what its host's kernel reports; a longer time
-    helps only where the work is that slow[ (TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC above {stuck})].
+    CUDA for {stuck} s)]: another rank is stuck or dead, or the network is cut; the watchdog cannot tell which.
+remedy = Look for the first error of the rank that is missing here and in the kernel's log of its host. A longer time
+    limit helps only if the work really is that slow[ (TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC above {stuck})].
 source = XPixelGroup/BasicSR#737
 
 [rdma-completion-flushed]
 keys = Got completion
 pattern = Got completion (?:from peer \S+ )?with (?:error|status=?)(?: |IBV_WC_WR_FLUSH_ERR\()5\b
-cause = An RDMA request was flushed, because its connection had failed before: this line only follows from that.
-remedy = Look for the first NET/IB line of either host, often error 12, and for what its kernel reports.
+cause = An RDMA request was flushed because its connection had already failed; this line is only a consequence.
+remedy = Look for the first NET/IB line of either host, often error 12, and read its kernel's log.
 source = pytorch/pytorch#122571
 
 [gloo-peer-closed]
@@ -727,7 +724,7 @@ pattern =
     gloo/transport/tcp/pair\.cc:\d+\] Read error \[(?P<peer2>[^\]\n]+)\]
     gloo/transport/tcp/\w+\.cc:\d+\] Timed out waiting (?P<time>\d+)ms
 cause = Another process of the job ended, or did not answer[ (at {peer})][ for {time} ms], and Gloo only noticed.
-remedy = Read the log of that rank for its first error; a program that ends early without waiting for the others (a
+remedy = Read the log of that rank for its first error. A program that exits early without waiting for the others (a
     barrier) looks the same.
 source = pytorch/pytorch#75512
 
@@ -741,26 +738,26 @@ pattern =
     ++)
     (?P<actor>The actor died unexpectedly)
 cause = A process or a host of the Ray cluster ended before its work was done[: {node}, as {why}].
-remedy = Look at that host for what ended it: its memory (journalctl -k | grep -i oom), ray logs, and the first error in
-    /tmp/ray/session_latest/logs.
+remedy = Find out on that host what ended it: check its memory (journalctl -k | grep -i oom), ray logs, and the first
+    error in /tmp/ray/session_latest/logs.
 
 [engine-worker-hung]
 keys = TimeoutError: RPC call to
 pattern = TimeoutError: RPC call to (\w+) timed out
 when = log-shows-worker-waiting
 uncertain = no
-cause = A worker of vLLM hung: it answered neither the queue that they share nor {found}, and this log has no failure of
-    its own before that; on Sparks this was seen when the unified memory of one of them was nearly full, and where an
-    all-reduce between two of them stuck.
+cause = A worker of vLLM hung: it answered neither the shared queue nor {found}, and this log has no earlier failure. On
+    Sparks this happened when one host's unified memory was nearly full, and when an all-reduce between two of them
+    hung.
 remedy = Read the log and the kernel's log (journalctl -k) of that time on the other hosts, and watch MemAvailable
-    there; leave more memory free (a lower --gpu-memory-utilization, a shorter context), and where it hangs with memory
-    free, check the fabric and use one version of NCCL on all hosts (NCCL_DEBUG=INFO).
+    there. Leave more memory free (a lower --gpu-memory-utilization, a shorter context). If it hangs with free memory,
+    check the fabric and use one version of NCCL on all hosts (NCCL_DEBUG=INFO).
 source = eugr/spark-vllm-docker#321
 
 [engine-worker-timeout]
 keys = TimeoutError: RPC call to
 pattern = TimeoutError: RPC call to (\w+) timed out
-cause = A worker of vLLM did not answer {found} in time; on a GB10 this was seen when memory was nearly full.
+cause = A worker of vLLM did not answer {found} in time. On a GB10 this happened when memory was nearly full.
 remedy = Leave more memory free (a lower --gpu-memory-utilization), and read the worker's own lines and the kernel's
     log of that time.
 source = eugr/spark-vllm-docker#321
@@ -772,10 +769,9 @@ keys =
 pattern =
     (Remote RPC server crashed) or returned malformed response
     ggml-rpc\.cpp:\d+: (?!GGML_ASSERT)(?P<why>[^\n]+)
-cause = llama.cpp lost the server on another host that computes a part of the model ({found}): ggml-rpc-server ended
-    there.
-remedy = Read its lines on that host; build llama.cpp from one commit on all of them with the same options, leave it
-    memory (its part of the model and cache), and try --split-mode layer.
+cause = llama.cpp lost the server on another host that computes part of the model ({found}): its ggml-rpc-server ended.
+remedy = Read its log on that host. Build llama.cpp from the same commit with the same options on all hosts, leave
+    enough memory for its part of the model and cache, and try --split-mode layer.
 source = ggml-org/llama.cpp#25791
 
 [ollama-runner]
@@ -791,16 +787,15 @@ pattern =
     llama\.cpp (terminated unexpectedly(?:: llama\.cpp exit status: [\w ]+)?)
     (do load request(?:: | error=')Post '[^'\n]+': EOF)
 values =
-    advice of found: .*(?:illegal instruction|status 132|0xc000001d) => Take the build for this processor (on a Spark
-    + arm64): it
-    + has instructions that this one lacks
-    advice of found: .*status 127 => Install it anew, with the libraries of its own release: one of them, or the
-    + program, is not found
+    advice of found: .*(?:illegal instruction|status 132|0xc000001d) => Use the build for this processor (on a Spark,
+    + arm64): the installed one has instructions that this processor lacks
+    advice of found: .*status 127 => Reinstall it with the libraries of its own release: one of them, or the program,
+    + is missing
     advice of found: .*(?:killed|status 137) => Leave more memory free: choose a smaller model, quantization or context
-    advice of found: . => Read its own lines around it (an assertion or a CUDA error), and update Ollama or Docker Model
-    + Runner: a new model needs a new one
-cause = The process that loads the model for Ollama or Docker Model Runner ended ({found}); connections that were
-    refused at 127.0.0.1 follow from that.
+    advice of found: . => Read its own lines around it (an assertion or a CUDA error), and update Ollama or Docker
+    + Model Runner: a new model needs a new release
+cause = The process that loads the model for Ollama or Docker Model Runner ended ({found}); refused connections to
+    127.0.0.1 are a consequence.
 remedy = {advice}.
 source = ollama/ollama#14124
 
@@ -814,58 +809,57 @@ pattern =
     ValueError: (Failed to create llama_context)
     (?:assert) (self\.(?:_?model|_?ctx)(?:\.\w+)? is not None)$
 cause = llama-cpp-python could not load the model[ {file}] ({found}), and its message does not say why.
-remedy = Pass verbose=True to Llama(), which shows llama.cpp's own lines (a file that is not there, not complete or of
-    the old format GGML, an unknown
-    architecture, no memory); then upgrade it with CUDA: CMAKE_ARGS="-DGGML_CUDA=on" pip install -U
-    --force-reinstall --no-cache-dir llama-cpp-python.
+remedy = Pass verbose=True to Llama(), which shows llama.cpp's own lines (a file that is missing, incomplete or in the
+    old GGML format, an unknown architecture, no memory). Then upgrade it with CUDA: CMAKE_ARGS="-DGGML_CUDA=on" pip
+    install -U --force-reinstall --no-cache-dir llama-cpp-python.
 
 [comfyui-node-failed]
 keys = (IMPORT FAILED)
 pattern = \(IMPORT FAILED\): (\S+)
 cause = ComfyUI could not load the custom node {found}.
-remedy = Read the traceback above it: mostly a package of its requirements.txt is missing (install it with ComfyUI's own
-    Python), or has no wheel for aarch64; or disable the node.
+remedy = Read the traceback above it. Usually a package of its requirements.txt is missing (install it with ComfyUI's
+    own Python), or has no wheel for aarch64. Otherwise disable the node.
 
 [container-not-created]
 keys = OCI runtime create failed
 pattern = OCI runtime create failed: (?P<why>[^\n]+?)(?:: unknown)?\.?$
 values =
-    advice of why: .*(?:nvidia|NVIDIA|CDI|cdi) => See that nvidia-smi works on the host, write NVIDIA's runtime into
-    + the engine's configuration anew (sudo nvidia-ctk runtime configure --runtime=docker) and the CDI specification
+    advice of why: .*(?:nvidia|NVIDIA|CDI|cdi) => Check that nvidia-smi works on the host, write NVIDIA's runtime into
+    + the engine's configuration again (sudo nvidia-ctk runtime configure --runtime=docker) and the CDI specification
     + (sudo nvidia-ctk cdi generate --output=/var/run/cdi/nvidia.yaml), and restart the engine
-    advice of why: .*(?:permission denied|not permitted) => Look at what denies it (journalctl -k | grep -i apparmor,
+    advice of why: .*(?:permission denied|not permitted) => Find out what denies it (journalctl -k | grep -i apparmor,
     + rootless mode, a container in a container)
     advice of why: .*(?:no such file|not found) => Correct the path or the command that it names: it must be in the
     + image, or on the host where it is mounted
-    advice of why: . => Update the runtime (runc, containerd or crun) and start the container with fewer options,
-    + which shows the one that it refuses
+    advice of why: . => Update the runtime (runc, containerd or crun) and start the container with fewer options to
+    + find the one that it refuses
 cause = The container's runtime could not create the container: {why}.
 remedy = {advice}.
 
 [compose-dependency]
 keys = dependency failed to start
 pattern = dependency failed to start: container (\S+) (?P<why>is unhealthy|exited \(\d+\)|has no healthcheck configured)
-cause = docker compose did not start what depends on the container {found}: that one {why}.
-remedy = Read the log of that container (docker logs {found}), which has the cause; a model that loads long needs a
-    longer start_period of its healthcheck.
+cause = docker compose did not start the services that depend on the container {found}: it {why}.
+remedy = Read the log of that container (docker logs {found}), which has the cause; a model that takes long to load
+    needs a longer start_period of its healthcheck.
 source = NationalSecurityAgency/datawave#2666
 
 [deadline-exceeded]
 keys = context deadline exceeded
 pattern = (?:[Ee]rror|ERROR|[Ff]ailed)[^\n]{0,200}?(context deadline exceeded)
 uncertain = yes
-cause = Another service or a device did not answer in the time that the program gives it ({found}): it does not run,
-    is not reached from there, or is too busy.
-remedy = Read in this line and those above which one it is (of Milvus etcd or MinIO, of Kubernetes its API server), read
-    its log, see that it is reached (nc -vz HOST PORT, in the same container) and that disk and memory are not full
-    there, and restart this program when it answers.
+cause = Another service or a device did not answer within the program's time limit ({found}): it does not run, cannot be
+    reached from there, or is too busy.
+remedy = This line and the ones above say which service it is (for Milvus, etcd or MinIO; for Kubernetes, its API
+    server). Read its log, check that it can be reached (nc -vz HOST PORT, in the same container) and that its disk and
+    memory are not full, and restart this program when it answers.
 source = dataelement/bisheng#380
 
 [health-check-timeout]
 keys = Health check exceeded timeout
 pattern = Health check exceeded timeout \((\S+?)\)
-cause = The command of a container's health check did not end within {found}: the service in the container hangs or is
-    overloaded, or the check itself is slow.
+cause = The command of a container's health check did not finish within {found}: the service in the container hangs or
+    is overloaded, or the check itself is slow.
 remedy = Run it by hand (docker inspect --format '{{{{json .Config.Healthcheck}}}}' CONTAINER, then docker exec), and
     read docker logs CONTAINER; if the service only needs longer, raise timeout and start_period of the health check.
 source = milvus-io/milvus#38011
@@ -875,19 +869,19 @@ keys =
     BrokenProcessPool
     terminated abruptly while the future
 pattern = (BrokenProcessPool|terminated abruptly while the future)
-cause = A worker process of the program ended without a word ({found}): it was killed, mostly for lack of memory, or it
-    crashed.
-remedy = Look for Out of memory in the kernel's log (journalctl -k), give it fewer workers (MAX_JOBS, num_proc=1), and
-    run the step in one process to see its own error.
+cause = A worker process of the program ended without a message ({found}): it was killed, usually for lack of memory, or
+    it crashed.
+remedy = Look for Out of memory in the kernel's log (journalctl -k), use fewer workers (MAX_JOBS, num_proc=1), and run
+    the step in one process to see its own error.
 source = https://docs.python.org/3/library/concurrent.futures.html
 
 [cuda-assertion]
 keys = device-side assert triggered
 pattern = CUDA error: (device-side assert triggered)
-cause = A kernel found a value that it does not accept ({found}), mostly an index out of bounds; the line of the
-    traceback is not its place.
-remedy = Read the line with Assertion and failed above, which says which kernel and what; CUDA_LAUNCH_BLOCKING=1 makes
-    the traceback show the call.
+cause = A kernel rejected a value ({found}), usually an index out of bounds. The traceback's line is not where that
+    happened.
+remedy = Read the line with Assertion and failed above, which names the kernel and the condition. CUDA_LAUNCH_BLOCKING=1
+    makes the traceback show the call.
 source = vllm-project/vllm#21731
 
 [cuda-launch-failure]
@@ -897,11 +891,10 @@ keys =
 pattern =
     (?:^|: |\) )CUDA error: (unspecified launch failure)
     (?:[Ee]rror|failed|returned)[^\n]{0,80}?(CUDA_ERROR_LAUNCH_FAILED)
-cause = A kernel ended with a failure that CUDA does not name ({found}): what was printed just before tells more
-    than this line.
+cause = A kernel ended with a failure that CUDA does not name ({found}); the lines just before this one say more.
 remedy = Look for an Xid of that moment in the kernel's log (journalctl -k | grep Xid), and reboot if nvidia-smi shows
-    ERR!; if the GPU is sound, run once with CUDA_LAUNCH_BLOCKING=1 to find the kernel, and look for a line of that
-    kernel's own.
+    ERR!; if the GPU is sound, run once with CUDA_LAUNCH_BLOCKING=1 to find the kernel, and look for that kernel's own
+    messages.
 source = https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html
 
 [cuda-graph-capture]
@@ -915,17 +908,17 @@ pattern =
     (?:[Ee]rror|failed|returned)[^\n]{0,80}?(cudaErrorStreamCapture\w+|CUDA_ERROR_STREAM_CAPTURE_\w+)
     CUDA error: (operation not permitted when stream is capturing|operation failed due to a previous error during
     + capture|capturing stream has unjoined work)
-cause = A call that CUDA graphs do not allow came while one was recorded, or a kernel failed in it ({found}).
-remedy = Look for the first error before it; start without graphs to see it (--enforce-eager of vLLM,
+cause = A call that CUDA graphs do not allow was made during a capture, or a kernel failed in the capture ({found}).
+remedy = Look for the first error above it, and start without graphs to see it (--enforce-eager of vLLM,
     --disable-cuda-graph of SGLang).
 source = NVIDIA/TensorRT#3011
 
 [uvm-stopped]
 keys = set_fatal_error
 pattern = uvm_global_set_fatal_error\w*, global fatal error: (?P<why>[\w ]+)
-cause = The driver's unified memory (nvidia-uvm) stopped for good: {why}; each CUDA program fails from then on.
-remedy = Reboot the host (or end all programs and reload nvidia-uvm), and read the Xid and NVRM lines before it, which
-    have the reason.
+cause = The driver's unified memory (nvidia-uvm) stopped for good: {why}. Every CUDA program fails from then on.
+remedy = Reboot the host (or end all programs and reload nvidia-uvm), and read the Xid and NVRM lines above, which have
+    the reason.
 
 [gpu-xid-follows]
 keys =
@@ -934,10 +927,12 @@ pattern =
     Xid \([^)\n]+\): (?P<number>43|45|154), ?(?:pid=[^,\n]*, )?(?:name=(?P<program>\w[^,\n]*), )?(?P<words>[^\n]{0,120})
 values =
     what of number: 43 => a program's own fault stopped its work on the GPU, which is sound
-    what of number: 45 => it removed a program's work from the GPU after an earlier error, or when the program ended
-    what of number: 154 => it says what the GPU needs after an earlier error
-    advice of number: 154 => Do what the line names last (reset the GPU, or reboot), and look for the Xid before it
-    advice of number: . => Look for an earlier Xid and in that program's own log; the GPU itself needs nothing
+    what of number: 45 => the driver removed a program's work from the GPU after an earlier error, or when the program
+    + ended
+    what of number: 154 => this line says what the GPU needs after an earlier error
+    advice of number: 154 => Do what the end of the line says (reset the GPU, or reboot), and look for the Xid before
+    + it
+    advice of number: . => Look for an earlier Xid, and read that program's own log; the GPU itself needs nothing
 cause = The driver reports Xid {number}[ of the program {program}]: {what}[ ({words})].
 remedy = {advice}.
 source = https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html
@@ -945,14 +940,14 @@ source = https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html
 [display-no-device]
 keys = Failed to allocate NvKmsKapiDevice
 pattern = (Failed to allocate NvKmsKapiDevice)
-cause = nvidia-drm got no device for the display ({found}), mostly because the driver could not start the GPU.
-remedy = Read the NVRM lines before it (RmInitAdapter, Xid), which have the reason; where there are none, start once
-    without modeset (nvidia-drm.modeset=0 on the kernel's command line).
+cause = nvidia-drm could not create the display device ({found}), usually because the driver could not start the GPU.
+remedy = Read the NVRM lines before it (RmInitAdapter, Xid), which have the reason. If there are none, boot once without
+    modeset (nvidia-drm.modeset=0 on the kernel's command line).
 
 [gpu-lost]
 keys = Unable to determine the device handle
 pattern = Unable to determine the device handle for GPU ?(\S+): (?P<why>[\w ]+)
-cause = The driver lists the GPU {found} but could not start it, or has lost it since ({why}).
+cause = The driver lists the GPU {found} but could not start it, or lost it later ({why}).
 remedy = Look for the NVRM and Xid lines in the kernel's log, which say why, and reboot.
 source = NVIDIA/open-gpu-kernel-modules#259
 
@@ -961,10 +956,10 @@ keys = blocked for more than
 pattern =
     task (?P<task>(?i:nvidia|nv_|uvm|vllm|sglang|python|ray|ollama|llama)[^\s]*?):\d+ blocked for more than (?P<time>\d+
     +) seconds
-cause = {task}, which may use the GPU, waits in the kernel for more than {time} s: for the driver, for memory or for a
-    disk.
-remedy = Look above for lines of the driver (NVRM, Xid, NV_ERR_NO_MEMORY), and for the call trace below, if there is
-    one: nvidia, nfs or nvme in it says what it waits for; a task that waits on in the driver needs a reboot.
+cause = {task}, which may use the GPU, has been waiting in the kernel for more than {time} s: for the driver, for memory
+    or for a disk.
+remedy = Look above for lines of the driver (NVRM, Xid, NV_ERR_NO_MEMORY), and read the call trace below, if there is
+    one: nvidia, nfs or nvme in it says what the task waits for. A task that stays in the driver needs a reboot.
 
 [task-hung]
 keys = blocked for more than
@@ -974,42 +969,42 @@ pattern =
     +$)
     task (?P<task2>\S+?):\d+ blocked for more than (?P<time2>\d+) seconds
 values =
-    advice of module: nvidia => The NVIDIA driver waits for the GPU or for a lock of its own: look for Xid and NVRM
-    + lines before it (journalctl -k), end the programs on the GPU, reboot, and take the driver's newest release of
-    + that branch if it comes back
-    advice of module: nfs|cifs|ceph|fuse => Its server does not answer: look at that server and the network to it, then
+    advice of module: nvidia => The NVIDIA driver waits for the GPU or for an internal lock: look for Xid and NVRM
+    + lines above (journalctl -k), end the programs on the GPU and reboot. If it comes back, install the newest driver
+    + of that branch
+    advice of module: nfs|cifs|ceph|fuse => Its server does not answer: check that server and the network to it, then
     + unmount it lazily (umount -l) or reboot
-    advice of module: nvme|zfs => The disk does not answer: look at nvme smart-log and the kernel's lines about it
-    advice of module: mlx5 => The ConnectX card does not answer: look at the kernel's lines of mlx5_core before it, and
-    + reboot
-    advice of task: . => Read the call trace below it, if there is one: nfs, nvme or nvidia there says what it waits
-    + for; where memory was full, give the host more room
-cause = {task} waits in the kernel for more than {time} s[, in {module}]: for a disk, a network file system, a driver or
-    memory.
+    advice of module: nvme|zfs => The disk does not answer: check nvme smart-log and the kernel's lines about the disk
+    advice of module: mlx5 => The ConnectX card does not answer: read the mlx5_core lines above in the kernel's log,
+    + and reboot
+    advice of task: . => Read the call trace below it, if there is one: nfs, nvme or nvidia there says what the task
+    + waits for. If memory was full, free some
+cause = {task} has been waiting in the kernel for more than {time} s[, in {module}]: for a disk, a network file system,
+    a driver or memory.
 remedy = {advice}.
 
 [soft-lockup]
 keys = soft lockup
 pattern = soft lockup - (CPU#\d+) stuck for (?P<time>\d+s)! \[([^\]\n:]+)
-cause = {found} was stuck for {time} in the kernel: mostly memory ran out, or a device stopped answering.
-remedy = Read what the kernel's log says before this line; reboot if the host stays slow.
+cause = {found} was stuck for {time} in the kernel. Usually memory ran out, or a device stopped answering.
+remedy = Read the kernel's log above this line; reboot if the host stays slow.
 source = pytorch/pytorch#28886
 
 [hard-lockup]
 keys = hard LOCKUP on cpu
 pattern = hard LOCKUP on cpu (\d+)
-cause = Processor {found} no longer took interrupts: the kernel or a driver hung.
-remedy = Read what the kernel's log says before it (NVRM, mlx5, out of memory), reboot, and use another kernel or driver
-    release if it comes back.
+cause = Processor {found} no longer handled interrupts: the kernel or a driver hung.
+remedy = Read the kernel's log above it (NVRM, mlx5, out of memory) and reboot. If it comes back, use another kernel or
+    driver release.
 
 [processor-stalled]
 keys =
     detected stall
     detected stalls
 pattern = rcu: INFO: (\w+ (?:self-)?detected (?:expedited )?stalls?)
-cause = A processor did nothing else for many seconds ({found}): the host hung, mostly because memory ran out or a
+cause = A processor did nothing else for many seconds ({found}). The host hung, usually because memory ran out or a
     driver looped.
-remedy = Read what the kernel's log says before it, and reboot if the host stays slow.
+remedy = Read the kernel's log above it, and reboot if the host stays slow.
 
 [ansible-cache-not-updated]
 keys =
@@ -1028,8 +1023,8 @@ keys =
 pattern = (Unexpected failure during module execution|MODULE FAILURE|modules failed to execute: [\w. ,]+|See
     + stdout/stderr for the exact error)
 cause = Ansible's module ended on the host without an answer that Ansible can read ({found}).
-remedy = Read module_stderr and module_stdout of that task (-vvv shows them): a traceback there is of the host's Python;
-    a text without one is of sudo, of the login shell's profile, or of a full disk.
+remedy = Read module_stderr and module_stdout of that task (-vvv shows them): a traceback there comes from the host's
+    Python; other text comes from sudo, the login shell's profile, or a full disk.
 source = ansible/ansible#18846
 
 [ansible-assertion]
@@ -1039,8 +1034,8 @@ keys =
 pattern =
     (?:"assertion": "(?P<what>[^\n]{2,200})",?\s+)?"evaluated_to": false
     (Failed as requested from task)
-cause = The play itself ends here, at a check of its own[, which does not hold: {what}].
-remedy = Read the task's name and message, and the file of the task: they say what the play requires; set that, or
+cause = The play ends here, at one of its own checks[, which does not hold: {what}].
+remedy = Read the task's name and message, and the file of the task: they say what the play requires. Set that, or
     correct the value that the condition names.
 source = https://docs.ansible.com/ansible/latest/collections/ansible/builtin/assert_module.html
 
@@ -1052,16 +1047,16 @@ pattern =
     (non-zero return code)(?=[^\n]*\nOrigin: (?P<place>\S+?:\d+))?
     (Ansible run failed, exit code \d+)
 cause = A command that Ansible ran failed ({found})[ in the task at {place}]; this line does not say why.
-remedy = Read stderr and stdout of that task, which -v shows, and above them the last lines of the command itself; or
-    run the command by hand on the host, as the same account and in the same directory.
+remedy = Read stderr and stdout of that task (-v shows them), whose last lines come from the command itself, or run the
+    command by hand on the host, as the same account and in the same directory.
 source = PierreBeucher/cloudypad#322
 
 [ansible-connection-closed]
 keys = Shared connection to
 pattern = to the host via ssh: [^\n]{0,80}?(Shared connection to \S+ closed)
-cause = The host closed Ansible's ssh connection ({found}), without a reason.
-remedy = Log in with ssh as that account: the login shell or its profile may end at once, or the host restarts; look at
-    journalctl -u ssh there, and at free memory.
+cause = The host closed Ansible's ssh connection ({found}) without saying why.
+remedy = Log in with ssh as that account: the login shell or its profile may end at once, or the host may be restarting.
+    Check journalctl -u ssh there, and its free memory.
 source = https://docs.ansible.com/ansible/latest/collections/ansible/builtin/ssh_connection.html
 
 [ansible-ssh-unexplained]
@@ -1083,7 +1078,8 @@ pattern =
     Compiling the (\w+ compiler) identification source
     is not able to compile a simple test\s+program
 cause = A compiler cannot compile a test program ({found}).
-remedy = See CMake's lines below: a wrong flag in CFLAGS, CXXFLAGS or LDFLAGS, a missing C library or a full disk.
+remedy = Read CMake's lines below: they show a wrong flag in CFLAGS, CXXFLAGS or LDFLAGS, a missing C library or a full
+    disk.
 source = ggml-org/llama.cpp#23224
 
 [rust-link-failed]
@@ -1096,8 +1092,8 @@ cause = Rust's linker {linker} failed ({code})[: {why}].
 values =
     advice of why: [Uu]ndefined \w+:?[^\n]*\bPy[A-Z_] => That symbol is Python's: build with the Python whose headers
     + and library are installed (maturin build -i python3.12; PYO3_PYTHON), for the same machine
-    advice of why: [Uu]ndefined => Give it the library that has this symbol, built for the same machine (RUSTFLAGS='-L
-    + native=DIRECTORY -l NAME'), in the release that the crate takes
+    advice of why: [Uu]ndefined => Link the library that has this symbol, built for the same machine (RUSTFLAGS='-L
+    + native=DIRECTORY -l NAME') and in a release that the crate supports
     advice of why: . => Install the development package of that library (lib…-dev), or name its directory
     + (RUSTFLAGS='-L native=DIRECTORY')
     advice of why: (?:) => Read the lines after "= note:" down to the next error: the last of them are the linker's own
@@ -1110,11 +1106,11 @@ pattern = error\[(?P<code>E0\d+)\]: (?P<why>[^\n]{3,200})(?:\n\s*-->
     + [^\n]*?/(?:registry/src|git/checkouts)/[^/\n]+/(?P<crate>[\w-]+?-\d[\w.+-]*|[\w-]+)/)?
 uncertain = yes
 values =
-    advice of crate: . => Take the crate in the version that the project's Cargo.lock names (cargo build --locked), or
-    + update it alone (cargo update -p NAME), and use the rustc that its release was built with (rust-version in its
-    + Cargo.toml)
-    advice of crate: (?:) => Use the rustc that the project names (rust-toolchain.toml, rust-version in Cargo.toml) and
-    + its Cargo.lock (--locked); otherwise it is a fault of this commit: take a release
+    advice of crate: . => Use the crate in the version that the project's Cargo.lock names (cargo build --locked), or
+    + update only the crate (cargo update -p NAME), and use the rustc that its release was built with (rust-version in
+    + its Cargo.toml)
+    advice of crate: (?:) => Use the rustc that the project names (rust-toolchain.toml, rust-version in Cargo.toml)
+    + and its Cargo.lock (--locked). If that does not help, this commit has a fault: use a release
 cause = rustc refuses the source[ of {crate}] ({code}): {why}.
 remedy = {advice}.
 source = https://doc.rust-lang.org/error_codes/error-index.html
@@ -1128,19 +1124,19 @@ uncertain = yes
 cause = cargo could not get the crate {crate}, which {of} needs[: {why}].
 remedy = Read the lines after Caused by: if it is the network, check the proxy (https_proxy, [http] proxy in
     ~/.cargo/config.toml) and set CARGO_NET_GIT_FETCH_WITH_CLI=true; if it is a path or a Git address, correct it in
-    Cargo.toml or check out the submodule; without a network use cargo vendor.
+    Cargo.toml or check out the submodule. Without a network, use cargo vendor.
 source = https://doc.rust-lang.org/cargo/reference/config.html
 
 [driver-short-of-memory]
 keys = [NV_ERR_NO_MEMORY]
 pattern = \[(NV_ERR_NO_MEMORY)\](?:(?s:.{1,600}?)\[NV_ERR_NO_MEMORY\]){2}
 uncertain = no
-cause = The driver got no memory for several requests in a row ({found}), which on a GB10 is the unified memory of the
-    host: used up, or held and fragmented by the page cache. Runs that end well print this, too; a host that hung or
+cause = The driver got no memory for several requests in a row ({found}). On a GB10 this is the host's unified memory,
+    which is used up, or held and fragmented by the page cache. Successful runs print this as well; a host that hung or
     reset printed it last.
-remedy = Let the programs on the GPU take less (a lower --gpu-memory-utilization or --mem-fraction-static, a shorter
-    context, smaller batches of prefill), end others, and drop the page cache before a model loads (sync; echo 3 | sudo
-    tee /proc/sys/vm/drop_caches); if nothing failed or hung at that time, there is nothing to do.
+remedy = Let the programs on the GPU use less memory (a lower --gpu-memory-utilization or --mem-fraction-static, a
+    shorter context, smaller prefill batches), end others, and drop the page cache before a model loads (sync; echo 3 |
+    sudo tee /proc/sys/vm/drop_caches). If nothing failed or hung at that time, there is nothing to do.
 source =
     NVIDIA/dgx-spark-playbooks#97
     vllm-project/vllm#56824
@@ -1170,23 +1166,23 @@ pattern =
 unless = \(non-fatal\)|retry|regulatory
 values =
     reason of code: -110|-62 => it did not answer in time
-    reason of code: -2$ => a file, mostly its firmware, is not there
+    reason of code: -2$ => a file, usually its firmware, is missing
     reason of code: -12$ => the kernel had no memory for it
-    reason of code: -(?:19|6)$ => it is not there any more
+    reason of code: -(?:19|6)$ => it is no longer there
     reason of code: -22$ => driver, firmware and device do not fit each other
-    reason of code: -16$ => another driver has it
+    reason of code: -16$ => another driver uses it
     reason of code: -(?:5|71|32|84|121)$ => the transfer to it was disturbed
-    reason of code: . => its driver could not go on
-    reason of driver: . => its driver could not go on
+    reason of code: . => its driver could not continue
+    reason of driver: . => its driver could not continue
     advice of code: -2$ => Install its firmware (linux-firmware, or the vendor's file in /lib/firmware), and reboot
     advice of code: -12$ => Free memory, and reload the driver
-    advice of code: -22$|-16$ => Take a newer kernel and firmware, or the vendor's driver for this kernel; lspci -nnk
+    advice of code: -22$|-16$ => Use a newer kernel and firmware, or the vendor's driver for this kernel; lspci -nnk
     + shows which driver has it
     advice of driver: . => Turn the host fully off and unplug it for a minute (a restart may keep the device's state),
-    + seat it or take another USB port and cable without a hub, switch its power saving off, and bring kernel and
-    + linux-firmware up to date
+    + reseat it or use another USB port and cable without a hub, switch off its power saving, and update the kernel and
+    + linux-firmware
 uncertain = yes
-cause = The kernel's driver {driver} has a failure with the device {device}: {what}[ ({code})]; {reason}.
+cause = The kernel's driver {driver} failed on the device {device}: {what}[ ({code})]; {reason}.
 remedy = {advice}.
 source = morrownr/USB-WiFi#593
 
@@ -1194,10 +1190,9 @@ source = morrownr/USB-WiFi#593
 keys = SemLock._rebuild(
 pattern = SemLock\._rebuild\([^\n]*\n(?:[ ~^]+\n)?FileNotFoundError
 when = log-shows-weights
-cause = A process did not find a semaphore that was there before, as the ranks had met and loaded weights:
-    systemd-logind removes it when the account's last login ends (RemoveIPC), and so does the process that made it when
-    it ends.
-remedy = Keep the account's things after a logout (sudo loginctl enable-linger USER, or RemoveIPC=no in
+cause = A process did not find a semaphore that existed earlier, when the ranks met and loaded weights. systemd-logind
+    removes it when the account's last login ends (RemoveIPC), as does the process that created it when it exits.
+remedy = Keep the account's IPC objects after a logout (sudo loginctl enable-linger USER, or RemoveIPC=no in
     /etc/systemd/logind.conf and a reboot), and start the server again.
 source = eugr/spark-vllm-docker#352
 
@@ -1207,18 +1202,18 @@ pattern = SemLock\._rebuild\([^\n]*\n(?:[ ~^]+\n)?FileNotFoundError
 when = log-shows-several-hosts
 uncertain = no
 cause = vLLM's multiprocessing executor runs over several hosts here ({log_hosts}), and a worker looked for a semaphore
-    that is on another one.
-remedy = Start it with --distributed-executor-backend ray, with the same image on all hosts; an image whose tag moved
-    (latest) may have changed the default, so name its digest.
+    that exists only on another host.
+remedy = Start it with --distributed-executor-backend ray, with the same image on all hosts. A moving tag (latest) may
+    have brought an image with another default, so name the image's digest.
 source = spark-arena/recipe-registry#13
 
 [semaphore-gone]
 keys = SemLock._rebuild(
 pattern = SemLock\._rebuild\([^\n]*\n(?:[ ~^]+\n)?FileNotFoundError
-cause = A process did not find a semaphore that the process which started it had made: systemd-logind removed it when
-    the account's last login ended (RemoveIPC), or the two run on different hosts or in different containers.
-remedy = Keep the account's things after a logout (sudo loginctl enable-linger USER, or RemoveIPC=no in
-    /etc/systemd/logind.conf); over several hosts start vLLM with --distributed-executor-backend ray, or in the same
+cause = A process did not find a semaphore that its parent process had created: systemd-logind removed it when the
+    account's last login ended (RemoveIPC), or the two run on different hosts or in different containers.
+remedy = Keep the account's IPC objects after a logout (sudo loginctl enable-linger USER, or RemoveIPC=no in
+    /etc/systemd/logind.conf). For several hosts, start vLLM with --distributed-executor-backend ray, or from the same
     image and release on all of them.
 source =
     eugr/spark-vllm-docker#352
@@ -1240,43 +1235,37 @@ pattern =
     + cause|at driver init|[Ss]tack ?trace|following code:?$))[^\n]{2,400}?)\.?$(?!\s*(?:During handling of the
     + above|The above exception was))
 values =
-    advice of why: LoRA is not enabled => Start the server with --enable-lora (in a program enable_lora=True), and
-    + leave out
-    + options that exclude it in this release
-    advice of why: Duplicate layer name => vLLM was loaded twice in one process: load the model once, and start the
-    + notebook
-    + or program anew before the next try
-    advice of check: metadata is not None => The checkpoint has no .metadata: saving it did not finish, or each host
-    + wrote to
-    + a disk of its own; take an earlier one, and save to a directory that all hosts share
+    advice of why: LoRA is not enabled => Start the server with --enable-lora (in code, enable_lora=True), and leave
+    + out options that exclude it in this release
+    advice of why: Duplicate layer name => vLLM was loaded twice in one process: load the model once, and restart the
+    + notebook or program before the next try
+    advice of check: metadata is not None => The checkpoint has no .metadata: saving did not finish, or each host
+    + wrote to its own disk. Use an earlier one, and save to a directory that all hosts share
     advice of check: self\.lmcache_engine => LMCache did not start: read its first error above, and install the LMCache
     + that its documentation names for this vLLM
-    advice of check: .*max_loras => Raise --max-loras-per-batch (of vLLM --max-loras): more adapters came at once than
-    + that; the base model counts as one
-    advice of check: len\(.*\) (?:> 0|>= 1|!= 0)\W*$ => That list is empty: see that the files or entries which it
-    + counts
-    + are there (the directory's path and names; a checkpoint is one that this program itself saved, and that each rank
-    + can read)
-    advice of check: .*<=? ?(?:self\.)?(?:\w+\.)*max_\w+\W*$ => Raise the limit that it names (as an option it has
-    + hyphens
-    + for its underscores), or send less at once
+    advice of check: .*max_loras => Raise --max-loras-per-batch (for vLLM, --max-loras): more adapters were requested
+    + at once; the base model counts as one
+    advice of check: len\(.*\) (?:> 0|>= 1|!= 0)\W*$ => That list is empty: check that the files or entries it counts
+    + exist (the directory's path and names; a checkpoint must come from this program, and each rank must be able to
+    + read it)
+    advice of check: .*<=? ?(?:self\.)?(?:\w+\.)*max_\w+\W*$ => Raise the limit that it names (the option has hyphens
+    + instead of underscores), or send less at once
     advice of check: .*(?:capability|compute_cap|sm_?\d|is_sm|device_arch) => Choose another backend for that
     + kernel, which is not for this GPU
     advice of check: .*(?:world_size|tp_size|tensor_parallel|num_gpus|% ) => Choose sizes and numbers of processes
     + that divide each other (--tensor-parallel-size 1 on one Spark)
-    advice of check: .*(?:os\.path|exists|isfile|isdir) => See that this file or directory is there for the program
+    advice of check: .*(?:os\.path|exists|isfile|isdir) => Check that this file or directory exists for the program
     + (in a container it must be mounted)
-    advice of file: (?:exllamav[23]|exllama|awq|auto_gptq|gptqmodel)/ => Download the complete model again in the form
-    + that
-    + this loader takes (EXL2, EXL3, GPTQ or AWQ; GGUF is for llama.cpp), and update the loader: an older one does not
-    + know the names of a newer architecture
+    advice of file: (?:exllamav[23]|exllama|awq|auto_gptq|gptqmodel)/ => Download the complete model again in the
+    + format of this loader (EXL2, EXL3, GPTQ or AWQ; GGUF is for llama.cpp), and update the loader: an older one does
+    + not know the names of a newer architecture
     advice of file: (?:lmcache|nixl|mooncake)/ => Use the release of it that its documentation names for this server
     + (the same on all hosts), and compare its settings (LMCACHE_CONFIG_FILE, environment) with that documentation;
     + or start without it
     advice of file: transformers/.*(?:quantiz|/awq|/gptq) => Install the package of that quantization in a release
     + that fits this Transformers, or use the model in another quantization
     advice of file: transformers/ => Compare what the message names with the model's config.json and with the
-    + arguments of your call, and install the Transformers that the model's page or the program names (a newer one
+    + arguments of your call, and install the Transformers that the model's page or the program names (a newer release
     + for a new model, below 5 for an older program)
     advice of file: (?:diffusers|accelerate|peft|trl|optimum|sentence_transformers)/ => Upgrade it together with
     + transformers, accelerate and peft in one command, or install the versions that the program pins; compare the
@@ -1285,9 +1274,9 @@ values =
     + together with transformers
     advice of file: (?:tokenizers|safetensors|gguf|sentencepiece|tiktoken)/ => Download the model's files again, and
     + use the release that the model's page names
-    advice of file: deep_gemm/ => DeepGEMM has kernels for data-centre GPUs (9.0, 10.0) alone: switch it off
-    + (VLLM_USE_DEEP_GEMM=0, SGLANG_ENABLE_JIT_DEEPGEMM=0) and choose another backend for FP8 (--fp8-gemm-backend triton
-    + of SGLang)
+    advice of file: deep_gemm/ => DeepGEMM has kernels only for data-centre GPUs (9.0, 10.0): switch it off
+    + (VLLM_USE_DEEP_GEMM=0, SGLANG_ENABLE_JIT_DEEPGEMM=0) and choose another backend for FP8 (SGLang:
+    + --fp8-gemm-backend triton)
     advice of file: (?:triton|xformers|flash_attn|flash_attn_interface|sageattention|bitsandbytes|deep_gemm
     +|deep_ep)/ => Choose another backend for that kernel, and use its release for this PyTorch and GPU
     advice of file: (?:unsloth\w*|axolotl|llamafactory|swift|verl)/ => Upgrade it with the versions of torch,
@@ -1299,52 +1288,49 @@ values =
     advice of file: (?:outlines\w*|xgrammar|llguidance|lmformatenforcer)/ => Simplify the schema or grammar, and use
     + its release for this tokenizer and server, or another backend for structured output
     advice of file: .*(?:mamba|gdn|linear_attn|short_conv) => Leave out one of prefix caching
-    + (--no-enable-prefix-caching),
-    + speculative decoding and other modes of --mamba-cache-mode: hybrid models (Mamba, GDN) do not take them together
-    + in
-    + every release
+    + (--no-enable-prefix-caching), speculative decoding and other modes of --mamba-cache-mode: hybrid models (Mamba,
+    + GDN) do not support them together in every release
     advice of check: .*num_external_computed_tokens => Leave out the connector or offloading of the cache
-    + (--kv-transfer-config, --kv-offloading-size) for a hybrid model (Mamba, GDN), or take a release that is newer
-    advice of file: .*(?:kv_transfer|ec_transfer|disagg|mooncake|nixl|weight_transfer) => Take the connector and the
+    + (--kv-transfer-config, --kv-offloading-size) for a hybrid model (Mamba, GDN), or use a newer release
+    advice of file: .*(?:kv_transfer|ec_transfer|disagg|mooncake|nixl|weight_transfer) => Use the connector and the
     + release of its package that this server's documentation names, the same on all hosts, or start it without the
     + transfer of its cache between servers (--kv-transfer-config, --disaggregation-mode)
     advice of file: .*(?:spec_decode|speculat|eagle) => Leave out the options of speculative decoding
-    advice of file: .*/lora/ => Leave out the LoRA adapter and its options, or take one that was made for this model
+    advice of file: .*/lora/ => Leave out the LoRA adapter and its options, or use one that was made for this model
     advice of file: .*(?:distributed/|/executor/|parallel_state|communicat|data_parallel) => Try one process
     + (--tensor-parallel-size 1), and run one release on all hosts
     advice of file: ray/ => Stop Ray on all hosts (ray stop --force), and start it with one release of Ray and of
     + Python on all of them
-    advice of file: .*(?:fused_moe|/moe/|/eplb|elastic_ep) => Choose another backend for the experts (--moe-backend
-    + of vLLM, --moe-runner-backend of SGLang), or the model in another quantization
+    advice of file: .*(?:fused_moe|/moe/|/eplb|elastic_ep) => Choose another backend for the experts (vLLM:
+    + --moe-backend; SGLang: --moe-runner-backend), or use the model in another quantization
     advice of file: .*(?:attention|/mla|flash) => Choose another --attention-backend, and leave out --kv-cache-dtype
-    + and sizes of blocks and pages
-    advice of file: .*(?:quant|/kernels/) => Leave out options of quantization and data type (--quantization,
-    + --dtype, --kv-cache-dtype), or take the model in another quantization
-    advice of file: .*model_loader => See that the model's directory has all its files in the form that
-    + --load-format names, and download it again if not; else take the release that the model's page names
-    advice of file: .*/configs/ => Compare what it names with the model's config.json, and take the release that the
+    + and block and page sizes
+    advice of file: .*(?:quant|/kernels/) => Leave out options for quantization and data type (--quantization,
+    + --dtype, --kv-cache-dtype), or use the model in another quantization
+    advice of file: .*model_loader => Check that the model's directory has all its files in the format that
+    + --load-format names, and download it again if not. Otherwise use the release that the model's page names
+    advice of file: .*/configs/ => Compare what it names with the model's config.json, and use the release that the
     + model's page names
-    advice of file: .*(?:weight_utils|/models/|/linear|parameter|embedding) => Take the release that the model's
-    + page names, since the file of weights has another layout than this one expects, or another quantization of the
-    + model
-    advice of file: .*(?:mem_cache|kv_cache|kv_offload|hicache|block_pool|/core/) => Leave out options of the cache
-    + (offloading, prefix caching, --kv-cache-dtype, sizes of blocks and pages)
+    advice of file: .*(?:weight_utils|/models/|/linear|parameter|embedding) => Use the release that the model's page
+    + names, because the weights have another layout than this release expects, or use another quantization of the model
+    advice of file: .*(?:mem_cache|kv_cache|kv_offload|hicache|block_pool|/core/) => Leave out options for the cache
+    + (offloading, prefix caching, --kv-cache-dtype, block and page sizes)
     advice of file: .*(?:multimodal|/processors/|vision) => Leave out images and sound (--limit-mm-per-prompt), or
     + install the transformers that the release pins
     advice of file: .*(?:structured_output|constrained|grammar) => Choose another backend for structured output
-    advice of file: .*(?:graph|compil|runner|inductor|layer_boundary|warmup) => Start it without recorded graphs and
-    + compilation (--enforce-eager of vLLM, --disable-cuda-graph of SGLang)
-    advice of check: .*(?:quant|scale|dtype|bits) => Leave out options of quantization and data type
-    + (--quantization, --dtype, --kv-cache-dtype), or take the model in another quantization
-    advice of check: .*(?:loaded_weight|param_data|weight\w*\.shape) => Take the release that the model's page
-    + names, since the file of weights has another layout than this one expects, or another quantization of the model
-    advice of check: .*is not None => Something that this line needs was not given or not found: read what the
-    + program wrote before it, and compare the options with its --help
-    advice of file: . => Leave out the less common options one after the other
-    advice of check: . => Leave out the less common options one after the other
+    advice of file: .*(?:graph|compil|runner|inductor|layer_boundary|warmup) => Start it without CUDA graphs and
+    + compilation (vLLM: --enforce-eager, SGLang: --disable-cuda-graph)
+    advice of check: .*(?:quant|scale|dtype|bits) => Leave out options for quantization and data type (--quantization,
+    + --dtype, --kv-cache-dtype), or use the model in another quantization
+    advice of check: .*(?:loaded_weight|param_data|weight\w*\.shape) => Use the release that the model's page names,
+    + because the weights have another layout than this release expects, or use another quantization of the model
+    advice of check: .*is not None => Something that this line needs was not set or not found: read what the program
+    + printed above it, and compare the options with its --help
+    advice of file: . => Leave out the less common options one by one
+    advice of check: . => Leave out the less common options one by one
 cause = A check of the program itself failed[ in {file}, line {line}][: {check} does not hold][: {why}].
-remedy = {advice}; if the message names no setting of yours, it is a fault of this release with this model: take
-    another one, and look the words up in the project's issues.
+remedy = {advice}; if the message names no setting of yours, this release has a fault with this model: use another one,
+    and search the project's issues for the message.
 
 [llamacpp-not-loaded]
 keys =
@@ -1378,7 +1364,7 @@ values =
     advice of type: . => Do what it says, or read the lines before it; a file that ends too soon must be downloaded
     + again,
     + and a key, JSON or regular expression that is not known wants a newer program
-cause = The program ended by a C++ exception that nothing caught ({type})[: {why}].
+cause = The program ended with a C++ exception that nothing caught ({type})[: {why}].
 remedy = {advice}.
 source = MuhammadMoinFaisal/LargeLanguageModelsProjects#6
 
@@ -1388,30 +1374,29 @@ keys =
 pattern = ^\W*(?:\w+\.)*(?P<why>TimeoutError(?:: [^\n]{0,160})?)\s*$
 uncertain = yes
 cause = The program waited too long for another process or server ({why}).
-remedy = Look for what it waited for in the traceback's last lines, and read that process's log for its first error;
-    raise the time where it still loads or compiles (VLLM_ENGINE_READY_TIMEOUT_S, VLLM_RPC_TIMEOUT and --dist-timeout
-    of SGLang), and leave memory free.
+remedy = The traceback's last lines show what it waited for: read that process's log for its first error. If that
+    process still loads or compiles, raise the time limit (VLLM_ENGINE_READY_TIMEOUT_S, VLLM_RPC_TIMEOUT; SGLang:
+    --dist-timeout), and leave memory free.
 
 [ends-serving-nothing]
 keys = The log ends with:
 pattern =
     ^The log ends with: [^\n]*Avg generation throughput: (?P<rate>0\.0) tokens/s, Running: (?P<running>[1-9]\d*) reqs
-cause = The log ends while {running} requests run and no token is generated: perhaps vLLM hangs, or it still reads a
+cause = The log ends while {running} requests run but no token is generated: perhaps vLLM hangs, or it still reads a
     long prompt.
 remedy = Look at the power that nvidia-smi shows (if it is near idle, vLLM hangs) and at the workers of other hosts;
     start it without graphs, prefix caching and asynchronous scheduling (--enforce-eager, --no-enable-prefix-caching,
-    --no-async-scheduling) to isolate the part, or use a newer release; py-spy dump --pid PID shows where a worker
+    --no-async-scheduling) to isolate the part, or use a newer release. py-spy dump --pid PID shows where a worker
     waits.
 source = eugr/spark-vllm-docker#260
 
 [ends-in-mpi]
 keys = The log ends with:
 pattern = ^The log ends with: [^\n]*(?P<step>Initializing MPI with thread mode)
-cause = The log ends while MPI starts ({step}), which mostly means that it hangs there.
-remedy = Start the program by mpirun -n 1 --allow-run-as-root, see that the host's name resolves (getent hosts
-    $HOSTNAME),
-    unset what a scheduler or another MPI left in the environment (env | grep -E 'OMPI|PMI|SLURM'), and install one MPI
-    with an mpi4py that was built for it (libopenmpi-dev).
+cause = The log ends while MPI starts ({step}), which usually means that it hangs there.
+remedy = Start the program with mpirun -n 1 --allow-run-as-root, check that the host's name resolves (getent hosts
+    $HOSTNAME), unset variables of a scheduler or another MPI (env | grep -E 'OMPI|PMI|SLURM'), and install one MPI with
+    an mpi4py that was built for it (libopenmpi-dev).
 source = NVIDIA/TensorRT-LLM#2405
 
 [ends-in-rendezvous]
@@ -1425,9 +1410,10 @@ pattern =
     + )?(?:nodes|workers|ranks)|[Ww]aiting for [^\n]*(?:to join|to connect|rank))[^\n]*)
 cause = The log ends while the processes of the job connect to each other ({step}): perhaps one of them was not
     started, failed, or cannot reach the master's address.
-remedy = Start it on all hosts within the time limit with the same release, world size and master address (one that the
-    others reach, not 127.0.0.1), open its ports in the firewall (ufw), name the interface in GLOO_SOCKET_IFNAME,
-    NCCL_SOCKET_IFNAME and VLLM_HOST_IP, check ray status if Ray is used, and read the other hosts' logs.
+remedy = Start it on all hosts within the time limit with the same release, world size and master address (an address
+    that the others reach, not 127.0.0.1). Open its ports in the firewall (ufw), set the interface in
+    GLOO_SOCKET_IFNAME, NCCL_SOCKET_IFNAME and VLLM_HOST_IP, check ray status if Ray is used, and read the other hosts'
+    logs.
 source = pytorch/pytorch#52848
 
 [ends-in-loading]
@@ -1452,10 +1438,10 @@ pattern =
     + graph|cudagraph|[Aa]utotuning|[Ww]arm(?:ing)? ?up|with an empty run|memory profiling)[^\n]*)
 cause = The log ends while kernels are compiled, tuned or captured ({step}), which takes minutes at a first start, or
     perhaps hangs.
-remedy = Wait while nvcc, ninja or a worker uses the CPU (top); leave memory free and set MAX_JOBS=4, because parallel
-    compilers may have been killed (journalctl -k | grep -i oom); delete the caches of an interrupted start
-    (~/.cache/flashinfer, ~/.cache/vllm, ~/.triton/cache); start without graphs and compilation (--enforce-eager of
-    vLLM, --disable-cuda-graph of SGLang), which tells whether that part hangs.
+remedy = Wait while nvcc, ninja or a worker uses the CPU (top). Leave memory free and set MAX_JOBS=4, because parallel
+    compilers may have been killed (journalctl -k | grep -i oom), and delete the caches of an interrupted start
+    (~/.cache/flashinfer, ~/.cache/vllm, ~/.triton/cache). A start without graphs and compilation (vLLM:
+    --enforce-eager, SGLang: --disable-cuda-graph) tells whether that part hangs.
 source = mark-ramsey-ri/vllm-dgx-spark#13
 
 [ends-in-nccl]
@@ -1468,7 +1454,7 @@ cause = The log ends while NCCL connects the ranks ({step}), which waits for all
     failed, was not started, or cannot be reached.
 remedy = Read the other hosts' logs for the first error; set NCCL_SOCKET_IFNAME, GLOO_SOCKET_IFNAME and NCCL_IB_HCA on
     all of them to the cabled ports, open the firewall (ufw), and try NCCL_IB_DISABLE=1, which tells whether RDMA is at
-    fault; all_reduce_perf of nccl-tests shows it without the program.
+    fault. all_reduce_perf of nccl-tests shows the same without the program.
 source = vllm-project/vllm#8447
 
 [cuda-error-name]
@@ -1485,39 +1471,40 @@ unless =
     PeerAccessAlready|in https
 values =
     what of name: .*(?:DeviceFunction|IMAGE|NO_BINARY|KernelImage|Ptx|PTX|SOURCE) => the program has no code for this
-    + GPU, or code that the driver cannot take
+    + GPU, or code that the driver cannot load
     what of name: .*(?:Insufficient|SYSTEM_DRIVER|DriverMismatch|COMPAT|Compat|STUB|Stub) => the driver does not fit the
     + program's CUDA
     what of name: .*(?:Resources|RESOURCES|TooLarge|TOO_LARGE|Configuration) => the kernel was made for a GPU with more
     + registers, shared memory or multiprocessors
-    what of name: .*(?:ResourceHandle|INVALID_HANDLE|CONTEXT|Context|Deinit|DEINIT|Unload) => an object of another
-    + context, of another GPU or of one that is gone was used
-    what of name: .*(?:Nvlink|NVLINK|Peer|PEER) => GPUs are to reach each other directly, which they do not here
+    what of name: .*(?:ResourceHandle|INVALID_HANDLE|CONTEXT|Context|Deinit|DEINIT|Unload) => the program used an
+    + object of another context or GPU, or of a destroyed context
+    what of name: .*(?:Nvlink|NVLINK|Peer|PEER) => the program expects GPUs to reach each other directly, which they
+    + cannot here
     what of name: .*(?:ECC|Ecc|Uncorrectable) => the GPU's memory has a fault
-    what of name: .*(?:Mps|MPS|Unavailable|UNAVAILABLE|SystemNotReady|NOT_READY|StartupFailure) => the GPU takes no
-    + program now (another has it for itself, the MPS daemon, or the driver is not ready)
+    what of name: .*(?:Mps|MPS|Unavailable|UNAVAILABLE|SystemNotReady|NOT_READY|StartupFailure) => the GPU accepts no
+    + program now (another program or the MPS daemon holds it exclusively, or the driver is not ready)
     what of name: .*(?:FileNotFound|FILE_NOT|SharedObject|SHARED_OBJECT|Jit|JIT) => a library or file of CUDA is missing
-    what of name: .*(?:OperatingSystem|OPERATING_SYSTEM) => the system refused a call, mostly for want of the GPU's
-    + devices or of its memory to lock
+    what of name: .*(?:OperatingSystem|OPERATING_SYSTEM) => the system refused a call, usually because the GPU's
+    + devices are missing or it cannot lock memory
     what of name: .*(?:NotPermitted|NOT_PERMITTED) => the driver or a container forbids the call
-    what of name: .*(?:NOT_FOUND|SymbolNotFound) => the library has no kernel of the name that is asked for
+    what of name: .*(?:NOT_FOUND|SymbolNotFound) => the library has no kernel with the requested name
     what of name: . => a call failed
-    advice of name: .*(?:DeviceFunction|IMAGE|NO_BINARY|KernelImage|Ptx|PTX|SOURCE) => Take its build for CUDA 13 with
+    advice of name: .*(?:DeviceFunction|IMAGE|NO_BINARY|KernelImage|Ptx|PTX|SOURCE) => Use its build for CUDA 13 with
     + code for 12.0 or 12.1, or build it with CMAKE_CUDA_ARCHITECTURES=121
     advice of name: .*(?:Insufficient|SYSTEM_DRIVER|DriverMismatch|COMPAT|Compat|STUB|Stub) => Compare the CUDA that
     + nvidia-smi shows with the program's, and keep stubs and /usr/local/cuda/compat off LD_LIBRARY_PATH
-    advice of name: .*(?:Mps|MPS|Unavailable|UNAVAILABLE|SystemNotReady|NOT_READY|StartupFailure|ECC|Ecc|Uncorr) => See
-    + nvidia-smi -q and journalctl -k, end other programs on the GPU, and reboot
-    advice of name: .*(?:OperatingSystem|OPERATING_SYSTEM) => See that nvidia-smi works for the same account in the same
-    + container, that all of /dev/nvidia* are there (nvidia-uvm too: sudo nvidia-modprobe -c 0 -u), that libcuda.so.1 is
-    + the running driver's, and that ulimit -l and -v are unlimited
+    advice of name: .*(?:Mps|MPS|Unavailable|UNAVAILABLE|SystemNotReady|NOT_READY|StartupFailure|ECC|Ecc|Uncorr) =>
+    + Check nvidia-smi -q and journalctl -k, end other programs on the GPU, and reboot
+    advice of name: .*(?:OperatingSystem|OPERATING_SYSTEM) => Check that nvidia-smi works for the same account in the
+    + same container, that all of /dev/nvidia* exist (also nvidia-uvm: sudo nvidia-modprobe -c 0 -u), that libcuda.so.1
+    + belongs to the running driver, and that ulimit -l and -v are unlimited
     advice of name: .*(?:Nvlink|NVLINK|Peer|PEER) => Set NCCL_P2P_DISABLE=1, or let each process see one GPU
     advice of name: .*(?:FileNotFound|FILE_NOT|SharedObject|SHARED_OBJECT|Jit|JIT) => Start a container with --gpus all
     + and NVIDIA_DRIVER_CAPABILITIES=compute,utility, and install all CUDA packages in one version
     advice of name: .*(?:NOT_FOUND|SymbolNotFound) => Build the program for this GPU (CUDA_COMPUTE_CAP=120 for Rust's
     + candle, TORCH_CUDA_ARCH_LIST=12.0 elsewhere; kernels for bf16 exist from 8.0 on) in an empty directory, and with
-    + several GPUs select one by CUDA_VISIBLE_DEVICES
-    advice of name: . => Take a newer release or another backend of the program, and run it with CUDA_LAUNCH_BLOCKING=1
+    + several GPUs select one with CUDA_VISIBLE_DEVICES
+    advice of name: . => Use a newer release or another backend of the program, and run it with CUDA_LAUNCH_BLOCKING=1
     + and compute-sanitizer to find the call
 cause = CUDA reports {name}: {what}.
 remedy = {advice}.
@@ -1534,7 +1521,7 @@ values =
     what of why: initialization => CUDA was used before it started or after it ended: perhaps in a
     + process forked from one that had used the GPU, in a thread that outlived the program, or without a driver
     what of why: invalid device pointer|pointer does not|part or all|resource already|driver error => the call names
-    + memory that this process does not own: already freed, or of another process or allocator
+    + memory that this process does not own: it was freed, or belongs to another process or allocator
     what of why: invalid device symbol|function not|shared object symbol => the library has no such function for
     + this GPU, or parts of two CUDA releases are loaded
     what of why: CUDA driver is a stub => the stub of libcuda was loaded instead of the driver's library
@@ -1545,8 +1532,8 @@ values =
     what of why: exclusive-thread => another process uses the GPU exclusively
     what of why: a PTX JIT|PTX JIT => the driver's PTX compiler is missing or failed
     what of why: file not found => a file or device of the system is missing
-    what of why: OS call => the system refused a call, mostly for want of the GPU's devices or of memory to lock (as for
-    + pinned memory)
+    what of why: OS call => the system refused a call, usually because the GPU's devices are missing or it cannot lock
+    + memory (as for pinned memory)
     what of why: device not ready => work in another stream had not finished
     what of why: peer => direct access between GPUs was set up wrongly
     what of why: hardware stack|invalid program|tensor memory|contained|fatal => a kernel failed on the GPU
@@ -1561,7 +1548,7 @@ values =
     what of why: . => the program's call does not fit this GPU or driver
     advice of why: driver shutting => Find out what ended the program while a thread still used the GPU: a signal, a
     + service's time limit, an error further up, or memory that ran out (journalctl -k | grep -iE 'oom|NO_MEMORY'; on a
-    + GB10 leave more of it free, of llama.cpp load with mmap)
+    + GB10, leave more of it free, and let llama.cpp load with mmap)
     advice of why: initialization => Start workers with spawn (VLLM_WORKER_MULTIPROC_METHOD=spawn,
     + mp.set_start_method), check that nvidia-smi works where the program runs, and look further up in the log for
     + the error that ended it
@@ -1570,16 +1557,15 @@ values =
     advice of why: a PTX JIT|PTX JIT => Start the container with --gpus all and
     + NVIDIA_DRIVER_CAPABILITIES=compute,utility, so that it has the driver's libnvidia-ptxjitcompiler.so.1, and use
     + a build with code for 12.0 or 12.1
-    advice of why: OS call => Give the process more memory to lock (ulimit -l unlimited; --ulimit memlock=-1 of a
-    + container)
-    + and leave memory free, see that nvidia-smi works for the same account in the same container with all of
-    + /dev/nvidia* (nvidia-uvm too), and choose another attention backend if only one asks for it
+    advice of why: OS call => Let the process lock more memory (ulimit -l unlimited; for a container, --ulimit
+    + memlock=-1) and leave memory free. Check that nvidia-smi works for the same account in the same container with all
+    + of /dev/nvidia* (also nvidia-uvm), and choose another attention backend if only one of them fails
     advice of why: exclusive-thread => Reset the GPU's mode (sudo nvidia-smi -c DEFAULT), or end the other process
     advice of why: peer => Set NCCL_P2P_DISABLE=1, or let each process see one GPU (CUDA_VISIBLE_DEVICES)
     advice of why: Mps|MPS => Stop it (echo quit | nvidia-cuda-mps-control), start it again for this account, or
     + unset CUDA_MPS_PIPE_DIRECTORY
-    advice of why: .*(?:captur|graph) => Start without graphs to see the first error (--enforce-eager of vLLM,
-    + --disable-cuda-graph of SGLang)
+    advice of why: .*(?:captur|graph) => Start without graphs to see the first error (vLLM: --enforce-eager, SGLang:
+    + --disable-cuda-graph)
     advice of why: invalid device pointer|pointer does not|part or all|resource already|driver error => Leave out
     + other allocators and the transfer of memory between processes (expandable_segments, symmetric memory,
     + Mooncake, NIXL), and use one release of each on both sides
@@ -1605,8 +1591,8 @@ pattern =
     ((?:free|malloc|realloc|munmap_chunk)\(\): (?:invalid|corrupted|unaligned|unsorted|mismatching|double
     + free|smallbin|largebin|memory)[^\n]{0,60}|double free or corruption[^\n]{0,20}|corrupted (?:size
     + vs|double-linked)[^\n]{0,30}|stack smashing detected)
-cause = The program's memory was damaged ({found}): mostly compiled packages that do not fit each other.
-remedy = Install them anew in one environment, take LD_PRELOAD out, and find the package with python -X faulthandler.
+cause = The program's memory was damaged ({found}), usually by compiled packages that do not fit each other.
+remedy = Reinstall them in one environment, unset LD_PRELOAD, and find the package with python -X faulthandler.
 
 [dpkg-unconfigured]
 keys = dependency problems prevent configuration of
@@ -1617,9 +1603,9 @@ pattern =
     + not installed|Version of (?P<missing2>\S+) on system is)
     dependency problems prevent configuration of (?P<package2>\S+?):(?:\n \S+ (?P<why>depends on [^;\n]+))?
 values =
-    advice of missing: . => Install that first: sudo apt --fix-broken install does it where a source has it (of a file
-    + use sudo apt install ./FILE.deb instead of dpkg -i); else take the package's build for this release
-    advice of package: . => Look above for the first package whose own script failed and mend that; then run sudo apt
+    advice of missing: . => Install that first: sudo apt --fix-broken install does so if a source has it (for a file,
+    + use sudo apt install ./FILE.deb instead of dpkg -i). Otherwise use the package's build for this release
+    advice of package: . => Look above for the first package whose own script failed, and fix that. Then run sudo apt
     + --fix-broken install
 cause = dpkg could not finish {package}, because it needs another package first[: {other}, which failed before][
     ({why})][: {missing} is not installed, or not in the version that it needs].
@@ -1637,16 +1623,17 @@ uncertain = yes
 cause = dpkg could not finish {found}.
 values =
     advice of found: .*(?:nvidia-dkms|-dkms\b) => Read the first error of the module's build
-    + (/var/lib/dkms/NAME/VERSION/build/make.log; dkms status shows both): mostly the kernel's headers are missing or
-    + the module is older than the kernel; mend that
-    advice of found: .*(?:linux-(?:image|headers|modules)|initramfs-tools) => Look at df -h /boot and at the lines of
-    + dkms and update-initramfs above; free /boot (sudo apt autoremove --purge) or mend the module that does not build
-    advice of found: .*(?:grub|shim) => See that the EFI partition is mounted and not full (findmnt /boot/efi; df -h
+    + (/var/lib/dkms/NAME/VERSION/build/make.log; dkms status shows both). Usually the kernel's headers are missing or
+    + the module is older than the kernel; fix that
+    advice of found: .*(?:linux-(?:image|headers|modules)|initramfs-tools) => Check df -h /boot, and read the lines of
+    + dkms and update-initramfs above. Free space in /boot (sudo apt autoremove --purge), or fix the module that does
+    + not build
+    advice of found: .*(?:grub|shim) => Check that the EFI partition is mounted and not full (findmnt /boot/efi; df -h
     + /boot/efi)
-    advice of found: .*(?:docker|containerd) => Read journalctl -u docker -u containerd -b for why its service does not
-    + start
-    advice of found: .*nvidia-fabricmanager => Remove it where there is no NVSwitch, as on a Spark
-    advice of found: . => Read the package's own message above and /var/log/dpkg.log, and mend what it names
+    advice of found: .*(?:docker|containerd) => Read journalctl -u docker -u containerd -b to see why its service does
+    + not start
+    advice of found: .*nvidia-fabricmanager => Remove it if the host has no NVSwitch; a Spark has none
+    advice of found: . => Read the package's own message above and /var/log/dpkg.log, and fix what it names
 remedy = {advice}, then run sudo dpkg --configure -a.
 
 [dpkg-returned-error]
@@ -1663,16 +1650,16 @@ uncertain = yes
 values =
     advice of why: .*(?:MNNVL|IMEX) => Set NCCL_MNNVL_ENABLE=0
     advice of why: .*(?:NVLS|ulticast) => Set NCCL_NVLS_ENABLE=0
-    advice of why: .*(?:NET/IB|ibv_|mlx5|GID|DMA-?BUF) => Name the cabled ports in NCCL_IB_HCA and NCCL_SOCKET_IFNAME
-    + on all hosts, and give a container /dev/infiniband and --ulimit memlock=-1; NCCL_IB_DISABLE=1 tells whether RDMA
-    + is at fault
+    advice of why: .*(?:NET/IB|ibv_|mlx5|GID|DMA-?BUF) => Set NCCL_IB_HCA and NCCL_SOCKET_IFNAME to the cabled ports
+    + on all hosts, and start a container with /dev/infiniband and --ulimit memlock=-1; NCCL_IB_DISABLE=1 tells whether
+    + RDMA is at fault
     advice of why: .*(?:NCCL_\w+|XML|[Tt]opo) => Unset the variables NCCL_* that the program does not need
     advice of why: .*(?:shm|SHM|shared mem) => Start the container with --ipc=host
     advice of why: .*(?:ocket|ootstrap|onnect|interface|imeout|recv|send) => Read the other ranks' logs for the first
-    + error; else set NCCL_SOCKET_IFNAME on all hosts to the interface between them, and open the firewall (ufw)
+    + error. Otherwise set NCCL_SOCKET_IFNAME on all hosts to the interface between them, and open the firewall (ufw)
     advice of why: . => Load the NCCL that PyTorch pins, the same on all hosts, set NCCL_CUMEM_ENABLE=0, and run again
     + with NCCL_DEBUG=INFO
-cause = NCCL says why it could not go on: {why}.
+cause = NCCL could not continue: {why}.
 remedy = {advice}.
 
 [mpi-abort]
@@ -1683,7 +1670,7 @@ pattern =
     (?P<abort>MPI_ABORT) was invoked on rank (?P<rank>\d+)
     (?P<tcp>Open MPI failed to TCP connect to a peer MPI process)
 values =
-    advice of abort: . => Read that rank's own lines before it for the reason (--tag-output names the rank)
+    advice of abort: . => Read that rank's own lines above for the reason (--tag-output names the rank)
     advice of tcp: . => Name the network between the hosts (mpirun --mca btl_tcp_if_include enp1s0f0np0 --mca
     + oob_tcp_if_include enp1s0f0np0), and open its ports (ufw)
     what of abort: . => A rank ended the MPI job itself
@@ -1714,7 +1701,7 @@ values =
     + (mooncake-transfer-engine of this host's CUDA, or from source with -DUSE_CUDA=ON); otherwise use RDMA
     advice of why: (?:Failed to modify|Worker|RdmaTransport|Received) => Name the cabled ports in device_name (rdma
     + link shows them), with one MTU and GID index on both hosts (MC_GID_INDEX), allow the process to lock memory
-    + (ulimit -l unlimited), give containers /dev/infiniband, and test the link with ib_write_bw
+    + (ulimit -l unlimited), pass /dev/infiniband to containers, and test the link with ib_write_bw
     advice of why: . => Check that the metadata server and the other host are reachable, and that both hosts use one
     + release and the same metadata server
 cause = Mooncake could not transfer data to the other host: {why}.
@@ -1811,29 +1798,29 @@ pattern =
     Error[^\n]{0,20}\bkind: Status\((?P<status4>[45]\d\d)
     (?:Error|error)\b[^\n]*?https?://\S+?: (?P<status5>[45]\d\d) (?P<why5>[A-Z][A-Za-z ]{3,40})
 values =
-    advice of status: 404|410 => Correct the address: the file has another name or release, or none for this machine
-    advice of status: 401|403|407 => Log in, accept the licence, or give a token; a proxy may refuse it, too
-    advice of status: 4(?:08|29) => Wait, or use a mirror: the server limits each address
+    advice of status: 404|410 => Correct the address: the file has another name or release, or does not exist for this
+    + machine
+    advice of status: 401|403|407 => Log in, accept the licence, or pass a token; a proxy may also be what refuses it
+    advice of status: 4(?:08|29) => Wait, or use a mirror: the server limits the requests of each address
     advice of status: 4 => Compare the request with the server's documentation (its length, fields and method)
     advice of status: . => Try later: the server itself, or one behind it, failed
-cause = A server answers a request with {status}[: {why}].
+cause = A server answered a request with {status}[: {why}].
 remedy = {advice}.
 
 [shard-gone]
 keys = error trying to connect: No such file or directory
 pattern = (error trying to connect: No such file or directory)
-cause = The router no longer reaches its model process (the socket of that is gone: {found}), which ended before.
-remedy = Read the first error of the shard above, or its last lines before this one; with nothing there, look for Out of
-    memory in the kernel's log (journalctl -k).
+cause = The router no longer reaches its model process (its socket is gone: {found}), which ended earlier.
+remedy = Read the first error of the shard above, or its last lines before this one. If there is nothing, look for Out
+    of memory in the kernel's log (journalctl -k).
 source = huggingface/text-generation-inference#3317
 
 [store-gone]
 keys = flag on TCPStore
 pattern = Failed to check the 'should dump' flag on TCPStore[^\n]{0,100}?with error: (?P<why>[^\n]{3,80}?)\.?$
 cause = Rank 0, which keeps the store of this run, has ended ({why}); the other ranks only notice it.
-remedy = Read rank 0's own log for its first error, above or on its host; if it ended well, there is nothing to do (let
-    all
-    ranks call destroy_process_group before they exit).
+remedy = Read rank 0's own log for its first error, above or on its host. If it ended well, there is nothing to do (let
+    all ranks call destroy_process_group before they exit).
 source = tdrussell/diffusion-pipe#333
 
 [rollout-server-failed]
@@ -1870,38 +1857,38 @@ pattern =
     (?P<why2>[A-Z][^\n:()]{3,80}) \(os error (?P<number2>\d+)\)
 unless = retr(?:y|ies)|Retrying|error trying to connect
 values =
-    advice of number: (?:1|13)$ => Let the account that runs it do that (owner and rights by ls -l; of a container its
-    + user, --cap-add or --device), or use sudo
-    advice of number: 2$ => Correct the path as the program sees it (in a container the one inside)
-    advice of number: (?:4|11|16)$ => Something else uses it now: find it (lsof, fuser -v), and run it again
-    advice of number: 5$ => Read the kernel's log (journalctl -k): the disk, the share or the device fails
-    advice of number: (?:6|19|61|107|108|121)$ => The device or mount behind the path is gone: look at lsblk, findmnt
-    + and lspci, and unmount (sudo umount -l) and mount it anew
+    advice of number: (?:1|13)$ => Give the program's account that right (ls -l shows owner and mode; for a container,
+    + change its user, --cap-add or --device), or use sudo
+    advice of number: 2$ => Correct the path as the program sees it (the path inside a container)
+    advice of number: (?:4|11|16)$ => Another process uses it: find that process (lsof, fuser -v), and try again
+    advice of number: 5$ => Read the kernel's log (journalctl -k): the disk, the share or the device is failing
+    advice of number: (?:6|19|61|107|108|121)$ => The device or mount behind the path is gone: check lsblk, findmnt
+    + and lspci, then unmount it (sudo umount -l) and mount it again
     advice of number: 7$ => Pass fewer or shorter arguments and variables (xargs; a file of arguments)
     advice of number: 8$ => It is a program for another processor, or a script without #!
     advice of number: 12$ => Leave more memory free, or raise the limit (ulimit -v, MemoryMax, the container's)
-    advice of number: (?:17|39)$ => Remove what is there, or name another target
+    advice of number: (?:17|39)$ => Remove what already exists there, or name another target
     advice of number: 18$ => Put both on one file system, or copy instead of linking (TMPDIR, UV_LINK_MODE=copy)
-    advice of number: (?:20|21)$ => Name a file where a directory is (or the other way round)
-    advice of number: 22$ => A value is not one that this file, device or kernel takes: look at the call in the lines
+    advice of number: (?:20|21)$ => Name a file instead of a directory, or the other way round
+    advice of number: 22$ => This file, device or kernel does not accept one of the values: read the call in the lines
     + above
     advice of number: (?:23|24)$ => Raise the limit of open files (ulimit -n; LimitNOFILE; --ulimit nofile)
     advice of number: 26$ => End the program that runs from that file, then replace it
-    advice of number: (?:27|28|122)$ => Make room (df -h, df -i, quota), or take a file system without that limit
-    advice of number: 30$ => Mount it writable, of a container without :ro
+    advice of number: (?:27|28|122)$ => Free space (df -h, df -i, quota), or use a file system without that limit
+    advice of number: 30$ => Mount it writable; for a container, without :ro
     advice of number: 32|10[34]$ => The other side ended: read its log
-    advice of number: 36$ => Choose shorter names, or a shorter directory to work in (255 bytes for each name, less in
-    + an
+    advice of number: 36$ => Choose shorter names, or a shorter working directory (255 bytes for each name, less in an
     + encrypted home)
-    advice of number: (?:38|95)$ => This kernel or file system lacks the call: another file system, or a container
-    + without its filter of calls (seccomp)
-    advice of number: 40$ => A symbolic link leads to itself: look at it with ls -l and namei, and make it anew
-    advice of number: 9[89]$ => Choose another address or port: that one is taken, or is not this host's (ss -ltnp; ip
-    + -br addr)
-    advice of number: 1(?:00|01|10|11|12|13)$ => See that the other host and its service run and are reached (ping, ss
-    + -ltnp there, firewall)
+    advice of number: (?:38|95)$ => This kernel or file system lacks the call: use another file system, or a container
+    + without its seccomp filter
+    advice of number: 40$ => A symbolic link leads to itself: find it with ls -l and namei, and recreate it
+    advice of number: 9[89]$ => Choose another address or port: this one is in use, or does not belong to this host
+    + (ss -ltnp; ip -br addr)
+    advice of number: 1(?:00|01|10|11|12|13)$ => Check that the other host and its service run and can be reached
+    + (ping, ss -ltnp there, firewall)
     advice of number: 116$ => Unmount the share (sudo umount -l) and mount it again
-    advice of number: . => Look the number up (errno NUMBER of moreutils), and what the lines above call
+    advice of number: . => Look the number up (errno NUMBER, from moreutils), and read in the lines above what was
+    + called
 uncertain = yes
 cause = The system refused a call[ for {path}]: {why} (error {number}).
 remedy = {advice}.
