@@ -28,15 +28,19 @@ for name, words in given["faults"].items():
     drawn = families.Drawn(1, **words)
     found[name] = {**mutation.in_a_fork(functools.partial(mutation.shown, job, drawn), {"size": -1.0}),
                    **mutation.in_a_fork(functools.partial(mutation.judge, job, known, drawn), {})}
+print(json.dumps(found))
+"""
+#: What a seed draws.
+DRAWS = """
 operators, others = mutation.candidates("cpu")
 known = {"calls": {"cpu.survey.float32": {"cat": ["aten::cat"], "mm": ["aten::mm"]}}}
 targets, chances = mutation.drawable(known, operators)
-def draws():
-    drawn = [families.draw(targets, entries.defects("cpu"), chances, "cpu", 1, number) for number in range(300)]
-    return [one for one in drawn if one is not None]
-found["drawn"] = {"same": draws() == draws(), "defects": sorted({one.defect for one in draws()}),
-                  "conditions": sorted({one.condition for one in draws()}), "candidates": len(operators),
-                  "targets": sorted({one.target for one in draws()}), "faults": len(draws())}
+first, second = ([families.draw(targets, entries.defects("cpu"), chances, "cpu", 1, number) for number in range(300)]
+                 for _again in range(2))
+drawn = [one for one in first if one is not None]
+found["drawn"] = {"same": first == second, "defects": sorted({one.defect for one in drawn}),
+                  "conditions": sorted({one.condition for one in drawn}), "candidates": len(operators),
+                  "targets": sorted({one.target for one in drawn}), "faults": len(drawn)}
 print(json.dumps(found))
 """
 
@@ -69,7 +73,7 @@ def test_faulty_operator_is_caught(healthy: Environment, tmp_path: Path) -> None
         "another format": {**product, "defect": "scale", "amount": 0.02, "condition": "only", "value": "float16"},
         "backward": {**product, "defect": "scale", "amount": 0.02, "condition": "backward"},
     }
-    results = judged(healthy, tmp_path, {"cpu.matmul.float32": ["aten::mm", "aten::addmm"]}, faults)
+    results = judged(healthy, tmp_path, {"cpu.matmul.float32": ["aten::mm", "aten::addmm"]}, faults, DRAWS)
     for name in ("scaled", "lane", "backward"):
         assert results[name]["large"], results[name]
         assert list(results[name]["caught"]) == ["cpu.matmul.float32"], name
