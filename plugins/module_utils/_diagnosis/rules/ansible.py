@@ -9,10 +9,10 @@ RULES = r"""
 [ssh-host-changed]
 keys = REMOTE HOST IDENTIFICATION HAS CHANGED
 pattern = REMOTE HOST IDENTIFICATION HAS CHANGED(?:(?s:.{0,1200}?)Offending \S+ key in (?P<file>[^\s:]+):(?P<line>\d+))?
-cause = The host answers with another key than before[ (line {line} of {file})]: it was installed anew, another host has
-    its address, or somebody stands between.
-remedy = If it was installed anew, compare its fingerprint on its own screen (ssh-keygen -lf
-    /etc/ssh/ssh_host_ed25519_key.pub), then forget the old one: ssh-keygen -R NAME.
+cause = The host's key has changed[ (line {line} of {file})]: the host was reinstalled, another host has its address, or
+    somebody intercepts the connection.
+remedy = If it was reinstalled, check the new fingerprint on its own screen (ssh-keygen -lf
+    /etc/ssh/ssh_host_ed25519_key.pub), then remove the old key: ssh-keygen -R NAME.
 
 [ssh-host-unknown]
 keys =
@@ -21,23 +21,24 @@ keys =
 pattern =
     (Host key verification failed)
     ssh connection error: [^\n]{0,40}?(The authenticity of host '[^'\n]+' can't be established)
-cause = This account does not know the other host's key ({found}), and there was nobody to ask.
+cause = This account does not know the other host's key ({found}), and ssh could not ask about it.
 remedy = Connect once by hand with ssh as the same account and compare the fingerprint, or put the key into known_hosts
-    (ssh-keyscan, checked); of git, that of the git server.
+    (ssh-keyscan, after checking it). With git, this is the git server's key.
 
 [ssh-key-open]
 keys = are too open
 pattern = Permissions (?P<mode>\d+) for '(?P<file>[^'\n]+)' are too open
-cause = ssh does not use the private key {file}, since others may read it (mode {mode}).
-remedy = chmod 600 {file}; on a file system without modes (a Windows disk, a shared folder) copy it into ~/.ssh.
+cause = ssh does not use the private key {file} because others may read it (mode {mode}).
+remedy = Run chmod 600 {file}. If it is on a file system without modes (a Windows disk, a shared folder), copy it into
+    ~/.ssh.
 
 [ssh-closed]
 keys = kex_exchange_identification
 pattern = kex_exchange_identification: (?:\w+: )?([^\n]+)
-cause = The host closed the connection before anybody logged in ({found}): its ssh server has too many at once
-    (MaxStartups), blocks this address (fail2ban, a firewall), or still starts.
-remedy = Wait a minute and try again with fewer at once (forks in ansible.cfg), read journalctl -u ssh on the host, and
-    see that the port is that of ssh.
+cause = The host closed the connection before the login ({found}): its ssh server has too many connections at once
+    (MaxStartups), blocks this address (fail2ban, a firewall), or is still starting.
+remedy = Wait a minute and try again with fewer connections (forks in ansible.cfg), read journalctl -u ssh on the host,
+    and check that the port is ssh's.
 
 [ssh-control-socket]
 keys =
@@ -52,18 +53,18 @@ pattern =
 values =
     advice of why: .*(?:too long|path$) => The path is too long for a socket, or its directory is missing: set
     + control_path_dir = /tmp/.ansible-cp in ansible.cfg
-    advice of why: . => Delete it (rm) and try again; where it comes back, its file system takes no sockets (a Windows
-    + disk under WSL, a shared folder, overlayfs) or its directory is missing: set control_path_dir = /tmp/.ansible-cp
-    + in ansible.cfg, or ssh_args = -o ControlMaster=no
-cause = ssh on the controller cannot use the socket by which it shares connections[: {path}][ ({why})]; this says
-    nothing about the host.
+    advice of why: . => Delete it (rm) and try again. If it comes back, its file system does not support sockets (a
+    + Windows disk under WSL, a shared folder, overlayfs) or its directory is missing: set control_path_dir =
+    + /tmp/.ansible-cp in ansible.cfg, or ssh_args = -o ControlMaster=no
+cause = ssh on the controller cannot use the socket through which it shares connections[: {path}][ ({why})]. The host is
+    not the cause.
 remedy = {advice}.
 source = Azure/az-hop#110
 
 [ssh-too-many-keys]
 keys = Too many authentication failures
 pattern = (Too many authentication failures)
-cause = ssh offered more keys than the host tries ({found}) before it came to the right one.
+cause = ssh offered too many other keys before the right one ({found}).
 remedy = Name the key: IdentityFile with IdentitiesOnly yes in ~/.ssh/config (ansible_ssh_private_key_file).
 
 [sudo-needs-terminal]
@@ -77,29 +78,29 @@ pattern =
     (\S+ is not in the sudoers file)
     sudo: (a (?:terminal|password) is required)[^\n]*
 values =
-    advice of found: .*sudoers => Add the account to the group sudo as an administrator (sudo usermod -aG sudo NAME)
-    + and log in again, or use an account that is in it
-    advice of found: Interactive => Put sudo before the command, which systemd or NetworkManager refuses to an ordinary
-    + account without a desktop
-    advice of found: . => Run it with ssh -t, which gives sudo a terminal, or Ansible's -K, or let the account use sudo
-    + without a password for what it does (a rule with NOPASSWD: in /etc/sudoers.d)
-cause = The command needs root, and sudo did not give it here ({found}).
+    advice of found: .*sudoers => As an administrator, add the account to the group sudo (sudo usermod -aG sudo NAME)
+    + and log in again, or use an account in that group
+    advice of found: Interactive => Run the command with sudo, because systemd or NetworkManager refuses it to an
+    + ordinary account without a desktop
+    advice of found: . => Use ssh -t, which gives sudo a terminal, or Ansible's -K, or allow the account this command
+    + without a password (a rule with NOPASSWD: in /etc/sudoers.d)
+cause = The command needs root, but sudo did not grant it ({found}).
 remedy = {advice}.
 
 [sudo-prompt-not-seen]
 keys = waiting for privilege escalation prompt
 pattern = (Timeout \(\d+s\) waiting for privilege escalation prompt)
-cause = Ansible did not see a prompt of sudo that it knows ({found}).
-remedy = If sudo --version on the host says sudo-rs, which Ubuntu has since 25.10, set ansible_become_exe to sudo.ws, or
-    use ansible-core 2.21 or newer. Otherwise give the password with -K; if you did, the host is slow: raise timeout in
+cause = Ansible did not recognise a prompt from sudo ({found}).
+remedy = If sudo --version on the host says sudo-rs, Ubuntu's since 25.10, set ansible_become_exe to sudo.ws, or use
+    ansible-core 2.21 or newer. Otherwise pass the password with -K. If you did, the host is slow: raise timeout in
     ansible.cfg.
 source = ansible/ansible#86441
 
 [ansible-sshpass]
 keys = must install the sshpass program
 pattern = must install the (sshpass) program
-cause = Ansible is to log in with a password, for which the controller needs {found}.
-remedy = Install sshpass on the controller, or better copy a key to the host (ssh-copy-id) and go without -k.
+cause = To log in with a password, Ansible needs {found} on the controller.
+remedy = Install sshpass on the controller, or preferably copy a key to the host (ssh-copy-id) and omit -k.
 
 [ansible-collection-missing]
 keys =
@@ -111,9 +112,9 @@ pattern =
     the role '([^'\n]+)' was not found
     (?:lookup|connection|become|callback|inventory|strategy|filter|test) plugin '?\(?'?([\w.]+)'?\)? (?:was )?not found
     No module named 'ansible_collections\.([\w.]+)'
-cause = Ansible does not find {found}: its collection is not installed for this ansible, or the name is misspelt.
+cause = Ansible does not find {found}: its collection is not installed for this Ansible, or the name is misspelt.
 remedy = Install it (ansible-galaxy collection install NAMESPACE.NAME, or -r requirements.yml), as the same account and
-    in the same environment as ansible-playbook (ansible-galaxy collection list shows what it sees).
+    in the same environment as ansible-playbook (ansible-galaxy collection list shows its collections).
 
 [ansible-undefined]
 keys =
@@ -131,17 +132,16 @@ pattern =
     has no attribute '(?P<name2>\w+)'[^\n]*undefined
     Mandatory variable '?(?P<name6>\w+)'? not defined
 values =
-    advice of host: HostVars => Let Ansible know that host first: a play over all hosts that are read gathers their
-    + facts (gather_facts: true, without --limit), or set it in that host's host_vars
-    advice of name: (?:arm64|aarch64)$ => The play has a table by architecture (of downloads, packages) without an
-    + entry for this one: take a newer release of it, or add the entry with the file that its project publishes for
-    + arm64
-    advice of name: (?:stdout|stderr|rc|stat|changed|results|json|content)(?:_lines)?$ => The task whose result is read
-    + here was skipped, failed or ran in check mode: see that task's own output, and write default() or 'is not
-    + skipped' where that may be
+    advice of host: HostVars => Gather the facts of that host first, with a play over all hosts whose variables are
+    + read (gather_facts: true, without --limit), or set it in that host's host_vars
+    advice of name: (?:arm64|aarch64)$ => The play's table of architectures (for downloads, packages) has no entry for
+    + this one: use a newer release of the play, or add the entry with the file that its project publishes for arm64
+    advice of name: (?:stdout|stderr|rc|stat|changed|results|json|content)(?:_lines)?$ => The task that registers this
+    + result was skipped, failed or ran in check mode: read that task's output, and use default() or 'is not skipped'
+    + where this can happen
     advice of name: . => Set it in the inventory (group_vars, host_vars) or with -e; check its spelling, and that the
-    + play whose facts it comes from ran before (--tags and --limit leave plays out)
-cause = The play uses {name}, which nobody has set for this host.
+    + play that sets it ran before (--tags and --limit can skip plays)
+cause = The play uses {name}, which is not set for this host.
 remedy = {advice}.
 
 [ansible-yaml]
@@ -151,16 +151,16 @@ keys =
 pattern =
     Syntax Error while loading YAML\.\s+(?P<why1>[^\n]+)
     YAML parsing failed: (?P<why2>[^\n]+)
-cause = A file of the play or the inventory is no valid YAML: {why}.
-remedy = Look at the file and line that it names: indent with blanks, and quote values that begin with a brace or
-    contain a colon and a blank.
+cause = A file of the play or the inventory is not valid YAML: {why}.
+remedy = Check the file and line in the message: indent with spaces, and quote values that begin with a brace or contain
+    a colon and a space.
 
 [ansible-file-missing]
 keys = the playbook:
 pattern = the playbook: (\S+) could not be found
 cause = There is no playbook {found} here.
-remedy = Run it in the directory that has it, or by its full name (NAMESPACE.COLLECTION.NAME) once the collection is
-    installed.
+remedy = Run the command in the playbook's directory, or by its full name (NAMESPACE.COLLECTION.NAME) once the
+    collection is installed.
 
 [ansible-no-python]
 keys =
@@ -173,11 +173,12 @@ pattern =
     (you probably need to set the interpreter)
     The module interpreter '([^'\n]+)' was not found
 values =
-    advice of path: .*\s => An interpreter is one path: unset ansible_python_interpreter, or set it to /usr/bin/python3
+    advice of path: .*\s => An interpreter must be a single path: unset ansible_python_interpreter, or set it to
+    + /usr/bin/python3
     advice of path: . => Install python3 there, and unset ansible_python_interpreter, or correct it to the path of a
-    + Python on that host (of an environment, one that exists there)
+    + Python on that host (the environment must exist there)
     advice of path: (?:) => Install python3 there, and unset or correct ansible_python_interpreter
-cause = Ansible's module did not run on the host: there is no Python where it looks ({found}).
+cause = Ansible's module did not run on the host: there is no Python where Ansible expects it ({found}).
 remedy = {advice}.
 source = ansible/ansible#18846
 
@@ -186,7 +187,7 @@ keys =
     no vault secrets found
     Decryption failed (no vault secrets
 pattern = (no vault secrets[\w ]*)
-cause = A variable or file is encrypted with Ansible Vault, and no password fits ({found}).
+cause = A variable or file is encrypted with Ansible Vault, but no password fits ({found}).
 remedy = Pass --ask-vault-pass or --vault-password-file with the password of that vault id.
 
 [ansible-no-hosts]
@@ -197,23 +198,22 @@ pattern =
     Could not match supplied host pattern, ignoring: (?P<group>\S+)(?s:.{0,300}?)no hosts to target
     leaves us with no hosts to target
 cause = Ansible has no host for the play[: its inventory has no {group}].
-remedy = Give the inventory (-i inventory/hosts.yml), compare the group's and the host's name with ansible-inventory
+remedy = Pass the inventory (-i inventory/hosts.yml), check the names of the group and the host with ansible-inventory
     --graph, and check --limit.
 
 [ansible-inventory-unread]
 keys = no hosts matched
 pattern = ^skipping: (no hosts matched)
 when = log-shows-inventory
-cause = Ansible could not read {log_inventory} as an inventory, so that the play has no host ({found}).
-remedy = See that the file is there and readable at that path (-i), and that it is valid: ansible-inventory -i FILE
-    --graph
-    -vvv prints each plugin's reason.
+cause = Ansible could not read {log_inventory} as an inventory, so the play has no hosts ({found}).
+remedy = Check that the file exists at that path (-i), is readable and is valid: ansible-inventory -i FILE --graph -vvv
+    prints each plugin's reason.
 source = microsoft/pai#5306
 
 [ansible-become-unprivileged]
 keys = becoming an unprivileged user
 pattern = temporary files Ansible needs to create when (becoming an unprivileged user)
-cause = Ansible cannot hand its files to the user that the task becomes ({found}), since acl is missing on the host.
+cause = Ansible cannot hand its files to the task's become user ({found}) because acl is missing on the host.
 remedy = Install the package acl on the host, or set pipelining = True in ansible.cfg.
 
 [ansible-python-library]
@@ -222,7 +222,7 @@ pattern =
     Failed to import the required Python library \((?P<library>[^)\n]+)\) on (?P<host>\S+)'s Python (?P<python>\S+?)\.?[
     +\s'"]
 cause = The module needs the Python library {library} on {host}, for {python}.
-remedy = Install it there for that Python (apt install python3-{library}, where Ubuntu has it), or set
+remedy = Install it there for that Python (apt install python3-{library}, if Ubuntu has it), or set
     ansible_python_interpreter to one that has it.
 
 [ansible-locale]
@@ -234,8 +234,8 @@ pattern =
     locale encoding to be UTF-8; Detected (?P<locale>\S+?)\.
     could not initialize the preferred locale: (?P<why1>unsupported locale setting)
     locale\.Error: (?P<why2>unsupported locale setting)
-cause = The locale of this session is not there or not UTF-8[ ({locale})].
-remedy = Set one that exists (export LC_ALL=C.UTF-8), or make it (sudo locale-gen en_US.UTF-8).
+cause = The locale of this session does not exist or is not UTF-8[ ({locale})].
+remedy = Set one that exists (export LC_ALL=C.UTF-8), or generate it (sudo locale-gen en_US.UTF-8).
 
 [ansible-controller-file]
 keys =
@@ -247,13 +247,13 @@ pattern =
     could not locate file in lookup: (?P<file2>[^\s",]+)
     had an issue accessing the file '(?P<file3>[^'\n]+)'
 values =
-    advice of file: .*(?:/tasks/|/handlers/|/vars/|/submodules/|main\.ya?ml$) => It is a part of what the play
-    + includes, which is here in another release, or whose Git submodule is not checked out at the
-    + commit that the project names (git submodule update --init --recursive)
-    advice of file: . => Put it into the role's files or templates, or beside the playbook, and correct its path; for a
-    + file that is on the host already set remote_src: true (in the place of a lookup, which always reads the
-    + controller, use slurp)
-cause = Ansible looks for {file} on the controller, where it is not.
+    advice of file: .*(?:/tasks/|/handlers/|/vars/|/submodules/|main\.ya?ml$) => The play includes this file from a
+    + part that is installed in another release, or whose Git submodule is not checked out at the project's commit (git
+    + submodule update --init --recursive)
+    advice of file: . => Put it into the role's files or templates, or next to the playbook, and correct its path. For
+    + a file that is already on the host, set remote_src: true (instead of a lookup, which always reads the controller,
+    + use slurp)
+cause = Ansible looks for {file} on the controller, where it does not exist.
 remedy = {advice}.
 source = https://docs.ansible.com/ansible/latest/collections/ansible/builtin/copy_module.html
 
@@ -273,10 +273,10 @@ pattern =
     src file does not exist, use [^\n]{1,60}?: (?P<path4>[^\s"]+)
     dest '(?P<path5>[^'\n]+)' must be an existing dir
     \bSource '?(?P<path6>/[^\s'"]+?)'? (?:not found|does not exist|not readable)
-cause = A task needs {path} on the host, which is not there.
-remedy = Let an earlier task make it (ansible.builtin.file with state: directory; create: true of lineinfile and
-    blockinfile; of an archive its download) or install the package that brings it, or correct the path; with --check
-    earlier tasks have not made it, so leave such tasks out there (when: not ansible_check_mode).
+cause = A task needs {path} on the host, where it does not exist.
+remedy = Create it in an earlier task (ansible.builtin.file with state: directory; create: true of lineinfile and
+    blockinfile; the download of an archive), install the package that includes it, or correct the path. With --check,
+    earlier tasks do not create it: skip such tasks then (when: not ansible_check_mode).
 source = https://docs.ansible.com/ansible/latest/collections/ansible/builtin/file_module.html
 
 [ansible-path-kind]
@@ -288,9 +288,9 @@ pattern =
     (?P<why1>refusing to convert (?:from|between) \w+ (?:to|and) \w+) for (?P<path>[^\s"]+)
     (?P<why2>can not use content with a dir as dest)
     (?P<why3>failed to create symbolic link)[^\n]{0,200}File exists
-cause = The path of the task exists already on the host as another kind of file[ ({path})]: {why}.
-remedy = Remove or rename what is there (a directory only if it may go), then repeat it; force: true replaces a file by
-    a link, and dest of copy with content: needs a file's name.
+cause = The task's path already exists on the host as another kind of file[ ({path})]: {why}.
+remedy = Remove or rename the existing file (a directory only if nobody needs it), then run the task again. force: true
+    replaces a file with a link; copy with content: needs a file name as dest.
 source = https://docs.ansible.com/ansible/latest/collections/ansible/builtin/file_module.html
 
 [ansible-program-missing]
@@ -305,15 +305,15 @@ pattern =
     Unable to find any of (?P<program2>[\w., +-]+?) to use
     Failed to find handler for \\*'?(?P<archive>[^'\s\\]+)[^\n]*?required command to extract
 values =
-    advice of program: /usr/(?:local/)?bin/|/opt/ => An earlier task should have installed it there: see whether that
-    + one was skipped (--tags, --limit, a condition, a release of ansible-core that the play does not know), or install
+    advice of program: /usr/(?:local/)?bin/|/opt/ => An earlier task should have installed it there: check whether it
+    + was skipped (--tags, --limit, a condition, a release of ansible-core that the play does not support), or install
     + it yourself
     advice of program: pip => Install python3-pip there (apt), or name an environment's pip (executable: or virtualenv:
     + of the module pip)
     advice of program: . => Install it on that host first, or name it by its full path: a session without login and
-    + sudo's secure_path have no /usr/local/bin or ~/.local/bin everywhere
-    advice of archive: . => Install unzip, tar, bzip2, xz-utils or zstd there, and look at the file (file NAME): what a
-    + download saved may be a page of the server
+    + sudo's secure_path do not always include /usr/local/bin or ~/.local/bin
+    advice of archive: . => Install unzip, tar, bzip2, xz-utils or zstd there, and check the file (file NAME): the
+    + download may have saved an error page of the server
 cause = A module needs [{program}][a program that unpacks {archive}], which it does not find on the host[ or which
     refused that file: {archive}].
 remedy = {advice}.
@@ -344,13 +344,13 @@ pattern =
     + of the following
     + is required: [^"\n]{1,200}|missing parameter\(s\) required by '\w+': [^"\n]{1,100})
 values =
-    advice of why: mode => Write it as a text in quotes ("0644")
+    advice of why: mode => Write it as a quoted string ("0644")
     advice of why: value of => Choose one of those values
-    advice of why: .*exclusive => Leave one of them out
+    advice of why: .*exclusive => Omit one of them
     advice of why: .*(?:missing|required) => Add it; a value that is empty or comes from an undefined variable with
     + default(omit) counts as missing
-    advice of why: . => Write a value of that kind: filters convert it (| int, | bool, | list), and a value that comes
-    + out of a template is a text in ansible-core before 2.19 without jinja2_native
+    advice of why: . => Write a value of that kind: filters convert it (| int, | bool, | list), and in ansible-core
+    + before 2.19 without jinja2_native, a template always yields a string
 cause = Ansible refuses an option of the task: {why}.
 remedy = {advice} (ansible-doc MODULE describes the options).
 source = https://docs.ansible.com/ansible/latest/dev_guide/developing_program_flow_modules.html
@@ -377,19 +377,19 @@ pattern =
     exception occurred while templating '[^\n]{1,200}?original message: (?P<why8>[^"\n]{3,200})
 values =
     advice of why: Template delim => Write the expression without braces: when, until, that, failed_when and
-    + changed_when are expressions already (when: x == 'a')
-    advice of why: No first => The list is empty: see what fills it (a group without hosts, a search without a result),
-    + and use default() or a condition on its length
-    advice of why: recursive => A variable is defined by itself: give the inner and the outer one different names
-    advice of why: Invalid => Give it a list: dict2items for a mapping, [x] for one value, query() or wantlist=True for
-    + a lookup
-    advice of why: list => The list is shorter or empty: see what fills it (a result that was skipped, a group without
-    + hosts), and use default() or a condition on its length
+    + changed_when already are expressions (when: x == 'a')
+    advice of why: No first => The list is empty: check what fills it (a group without hosts, a search without a
+    + result), and use default() or a condition on its length
+    advice of why: recursive => A variable is defined through itself: rename the inner or the outer one
+    advice of why: Invalid => Pass a list: dict2items for a mapping, [x] for one value, query() or wantlist=True for a
+    + lookup
+    advice of why: list => The list is too short or empty: check what fills it (a result that was skipped, a group
+    + without hosts), and use default() or a condition on its length
     advice of why: .*(?:concatenate|operand|not supported between|type) => Convert the value first (| int, | float, |
     + string)
-    advice of why: . => Correct the expression at that place: brackets, quotes and filters; a text with braces that is
-    + no expression goes between raw and endraw
-cause = A template or an expression of the play is wrong: {why}.
+    advice of why: . => Correct the expression there (brackets, quotes and filters). Text with braces that is not an
+    + expression belongs between raw and endraw
+cause = A template or an expression in the play is wrong: {why}.
 remedy = {advice}.
 source = https://docs.ansible.com/ansible/latest/playbook_guide/playbooks_templating.html
 
@@ -398,9 +398,9 @@ keys =
     waiting for last boot time check
     imed out waiting for reboot
 pattern = ([Tt]imed out waiting for (?:last boot time check|reboot)[^"\n]{0,40})
-cause = The host was restarted, and Ansible could not log in to it again in time ({found}).
-remedy = Look at its screen or console (a disk check, a firmware update, a new kernel that does not start) and at its
-    address, which may be another one now; if it only needs longer, raise reboot_timeout of the task.
+cause = The host was restarted, but Ansible could not log in again in time ({found}).
+remedy = Check its screen or console (a disk check, a firmware update, a new kernel that does not start) and its
+    address, which may have changed. If the host only needs more time, raise the task's reboot_timeout.
 source = https://docs.ansible.com/ansible/latest/collections/ansible/builtin/reboot_module.html
 
 [ansible-checksum]
@@ -411,12 +411,13 @@ pattern =
     Unable to find a checksum for file '(?P<file1>[^'\n]+)' in '(?P<list>[^'\n]+)'
     The (?:[\w-]+ )?checksum for (?P<file2>\S+) did not match (?P<need>\w+)(?:[.;] ?it was (?P<have>\w+))?
 values =
-    advice of list: . => Open that address: it must have a line with this file's name after its sum (a sum alone only
-    + newer releases of ansible-core take); otherwise write the sum itself into the task (checksum: sha256:…)
-    advice of need: . => Take the file's present sum from its publisher if the file was renewed (then the address has
-    + no version in it), and otherwise look at what was downloaded (a page of a proxy, or half of it) and delete it
-cause = The download [{file} ]cannot be verified[: {list} has no sum of it][: its sum is {have}, and the task wants
-    {need}].
+    advice of list: . => Open that address: it must have a line with the checksum and then this file's name (only
+    + newer releases of ansible-core accept a checksum alone). Otherwise write the checksum into the task (checksum:
+    + sha256:…)
+    advice of need: . => If the file was updated (its address then contains no version), get its current checksum from
+    + the publisher. Otherwise check the downloaded file (a proxy's page, or an incomplete file) and delete it
+cause = The download [{file} ]cannot be verified[: {list} has no checksum for it][: its checksum is {have}, but the task
+    expects {need}].
 remedy = {advice}.
 source = ansible/ansible#86132
 
@@ -425,11 +426,11 @@ keys =
     key does not seem to have been added
     but failed to add the key
 pattern = (key does not seem to have been added|failed to add the key)
-cause = Ansible's module apt_key did not find the key under the id that the task names after adding it ({found}): the id
-    is of a subkey or of another key than the file has.
-remedy = Leave id out or give the key's complete fingerprint (gpg --show-keys FILE); better fetch the key to
-    /etc/apt/keyrings with get_url and name it in the source (Signed-By; module deb822_repository), as apt-key is gone
-    from new releases.
+cause = Ansible's module apt_key added a key, but did not find it under the task's id ({found}): the id belongs to a
+    subkey, or to a key that is not in the file.
+remedy = Omit id, or set it to the key's complete fingerprint (gpg --show-keys FILE). It is better to download the key
+    to /etc/apt/keyrings with get_url and name it in the source (Signed-By; module deb822_repository), because new
+    releases no longer have apt-key.
 source = ansible/ansible#76143
 
 [ansible-compose]
@@ -437,17 +438,17 @@ keys = Error when processing
 pattern = "?Error when processing (?P<service>\S+?): (?P<why>[^\n"]{2,200})
 uncertain = yes
 cause = docker compose reports an error for {service} under Ansible's module ({why}).
-remedy = Run docker compose up -d in that directory on the host, which says why; where that works, update the collection
-    community.docker (3.8 or newer does not take such a line for a failure).
+remedy = Run docker compose up -d in that directory on the host to see the cause. If that works, update the collection
+    community.docker (3.8 and newer do not treat such a line as a failure).
 source = ansible-collections/community.docker#807
 
 [service-socket-missing]
 keys = ocket path does not exist
 pattern = [Ss]ocket path does not exist: (?P<path>/\S+)
-cause = The program asks a service through the socket {path}, which is not there: that service does not run, or in
-    another container.
-remedy = Start it (systemctl status; docker ps -a; of AWX the container with receptor), read its log, and mount the
-    socket's directory into the container that asks.
+cause = The program connects to a service through the socket {path}, which does not exist: the service is not running,
+    or runs in another container.
+remedy = Start it (systemctl status; docker ps -a; for AWX the container with receptor), read its log, and mount the
+    socket's directory into the program's container.
 source = ansible/awx#9967
 
 [ansible-become-needed]
@@ -461,23 +462,24 @@ pattern =
     ^Permission denied: b'(?P<path2>[^'\n]+)'
     Destination (?P<path3>\S+) (?:is )?not writable
 cause = The task may not write {path} on the host: it runs as an ordinary account.
-remedy = Set become: true for this task or the play (with -K where sudo asks for a password), or choose a path that
-    belongs to the account.
+remedy = Set become: true for this task or the play (with -K if sudo asks for a password), or choose a path that belongs
+    to the account.
 source = https://docs.ansible.com/ansible/latest/playbook_guide/playbooks_privilege_escalation.html
 
 [ansible-git-changed]
 keys = Local modifications exist in
 pattern = Local modifications exist in (?:the destination: )?(?P<path>[^\s"]+)
-cause = The checkout {path} has changes of its own, which Ansible's module git does not overwrite.
-remedy = Look at them (git -C {path} status); commit or stash what is needed, or set force: true, which discards all of
-    them.
+cause = The checkout {path} has local changes, which Ansible's module git does not overwrite.
+remedy = Check the changes (git -C {path} status). Commit or stash those you need, or set force: true, which discards
+    all of them.
 source = https://docs.ansible.com/ansible/latest/collections/ansible/builtin/git_module.html
 
 [ansible-no-systemd]
 keys = Service is in unknown state
 pattern = (Service is in unknown state)
-cause = Ansible asked systemd for a unit on a host where systemd does not run ({found}): mostly a container or a chroot.
-remedy = Start an image whose first process is systemd, or leave such tasks out there (when: ansible_service_mgr ==
+cause = Ansible asked systemd for a unit on a host where systemd is not running ({found}), usually a container or a
+    chroot.
+remedy = Start an image whose first process is systemd, or skip such tasks there (when: ansible_service_mgr ==
     'systemd').
 source = https://docs.ansible.com/ansible/latest/collections/ansible/builtin/systemd_service_module.html
 
@@ -493,13 +495,13 @@ pattern = Unable to (?P<verb>\w+) service (?P<unit>[^\s:]+): (?P<why>(?s:[^"]{3,
 unless = Job for|is masked|not be found
 uncertain = yes
 values =
-    advice of why: .*(?:sysv-install|Default-Start|no runlevels) => It is an old init script without the header that
-    + names its runlevels: write a unit for it in /etc/systemd/system (or take a package that has one), then
+    advice of why: .*(?:sysv-install|Default-Start|no runlevels) => It is an old init script without a header for its
+    + runlevels: write a unit for it in /etc/systemd/system (or use a package that includes a unit), then set
     + daemon_reload: true
-    advice of why: .*(?:static|no installation config|\[Install\]) => Its unit has no [Install] part: what needs it
-    + starts it; enable the timer or socket instead, or leave enabled out
+    advice of why: .*(?:static|no installation config|\[Install\]) => Its unit has no [Install] section, so other
+    + units start it: enable the timer or socket instead, or omit enabled
     advice of why: .*(?:Access denied|authentication required|Permission) => Set become: true
-    advice of why: . => Do it by hand on that host (sudo systemctl start NAME; journalctl -xeu NAME)
+    advice of why: . => Try it by hand on that host (sudo systemctl start NAME; journalctl -xeu NAME)
 cause = systemd did not {verb} {unit} for Ansible: {why}
 remedy = {advice}.
 source = ansible/ansible#22171
@@ -507,7 +509,7 @@ source = ansible/ansible#22171
 [ansible-old-python]
 keys = requires a minimum of Python version
 pattern = requires a minimum of Python version (?P<need>[\d.]+)\. Current version: (?P<have>[\d.]+)
-cause = Ansible needs Python {need} or newer, and found {have}.
+cause = Ansible needs Python {need} or newer, but found {have}.
 remedy = Use a newer Python on that side (ansible_python_interpreter for a host, a new environment for the controller),
     or an ansible-core that supports {have}.
 
@@ -526,31 +528,32 @@ pattern =
     (?P<why4>Invalid variable name in '\w+' specified: '[^'\n]+')
     (?P<why5>[Aa] malformed block was encountered[^\n"]{0,60})
 values =
-    advice of why: Invalid => Use letters, digits and underscores alone, and no digit first
+    advice of why: Invalid => Use only letters, digits and underscores, and do not begin with a digit
     advice of why: no => Take the ansible-core that the play needs (ansible --version), if it knows the module only
     + since then; otherwise write the module with its complete name (NAMESPACE.COLLECTION.NAME; ansible.builtin for
-    + its own), install its collection, and indent its options below it
-    advice of why: this => Write the options as lines below the module (name: value), not behind it
-    advice of why: [Aa] malformed => A list of tasks begins each with a dash and is not a mapping: look at the line
-    + that it names
-    advice of why: . => Correct the indentation: module options below the module, become_user and the like beside it
+    + Ansible's own), install its collection, and indent its options below it
+    advice of why: this => Write the options as lines below the module (name: value), not after it
+    advice of why: [Aa] malformed => Tasks are a list, not a mapping, and each begins with a dash: check the line in
+    + the message
+    advice of why: . => Correct the indentation: module options below the module, become_user and the like on the
+    + module's level
 cause = A task of the play is not valid: {why}.
 remedy = {advice}.
 
 [ansible-host-key-password]
 keys = Host Key checking is enabled and sshpass
 pattern = (Host Key checking is enabled) and sshpass does not support this
-cause = Ansible is to log in with a password, and ssh does not know the host's key yet ({found}).
-remedy = Connect once with ssh and compare the fingerprint (or ssh-keyscan HOST >> ~/.ssh/known_hosts, checked), or
-    better copy a key there (ssh-copy-id) and go without -k.
+cause = Ansible cannot log in with a password because ssh does not know the host's key yet ({found}).
+remedy = Connect once with ssh and compare the fingerprint (or run ssh-keyscan HOST >> ~/.ssh/known_hosts and check it),
+    or preferably copy a key there (ssh-copy-id) and omit -k.
 
 [ansible-password-refused]
 keys = Invalid/incorrect password
 pattern = (Invalid/incorrect (?:username/)?password)
-cause = The host refuses the password that Ansible gave for its account ({found}).
-remedy = Compare ansible_user and the password (-k asks for it; ansible_password in a vault) by logging in with ssh
-    once; where the host allows keys alone (PasswordAuthentication no), copy one there (ssh-copy-id from an account that
-    has access).
+cause = The host refuses the password that Ansible sent for its account ({found}).
+remedy = Check ansible_user and the password (-k asks for it; ansible_password in a vault) by logging in with ssh once.
+    If the host allows only keys (PasswordAuthentication no), copy one there (ssh-copy-id from an account that has
+    access).
 source = https://docs.ansible.com/ansible/latest/inventory_guide/connection_details.html
 
 [ansible-installs-mixed]
@@ -562,10 +565,12 @@ pattern =
     Unexpected Exception, this is probably a bug: (?P<why>cannot import name '\w+' from '[\w.]+'|No module named
     + '[\w.]+'|[^\n]{3,160})
 values =
-    advice of why: (?:cannot import|No module) => Two releases of Ansible are mixed in this Python, or a library is of
-    + another release than it takes (Jinja2, resolvelib): make a new environment with one of them (python3 -m venv, pip
-    + install ansible-core) and remove the others (pip uninstall ansible ansible-base ansible-core)
-    advice of why: . => Repeat it with -vvv, which shows the traceback, and with the newest ansible-core of this branch
+    advice of why: (?:cannot import|No module) => Two releases of Ansible are mixed in this Python, or a library
+    + (Jinja2, resolvelib) has a release that Ansible does not accept: create a new environment with a single Ansible
+    + (python3 -m venv, pip install ansible-core) and remove the others (pip uninstall ansible ansible-base
+    + ansible-core)
+    advice of why: . => Run it again with -vvv, which shows the traceback, and with the newest ansible-core of this
+    + branch
 uncertain = yes
 cause = Ansible itself failed on the controller: {why}.
 remedy = {advice}.
@@ -574,7 +579,7 @@ source = https://docs.ansible.com/ansible/latest/installation_guide/intro_instal
 [ansible-python-too-new]
 keys = ansible.module_utils.six.moves
 pattern = No module named '(ansible\.module_utils\.six\.moves)'
-cause = The host's Python is newer than this ansible-core knows ({found}): Python 3.12, as Ubuntu 24.04 has, needs
+cause = The host's Python is newer than this ansible-core supports ({found}): Python 3.12, as in Ubuntu 24.04, needs
     ansible-core 2.16 or newer.
 remedy = Update ansible-core on the controller (pipx upgrade ansible-core, or a new environment), or set
     ansible_python_interpreter to an older Python of the host.
@@ -584,35 +589,35 @@ keys = No package matching '
 pattern = No package matching '([^'\n]+)' is available
 cause = No enabled apt source of the host offers {found}.
 remedy = Refresh the lists first (update_cache: true), check the name for this Ubuntu and arm64, and add the source that
-    has it.
+    offers it.
 
 [ansible-handler-missing]
 keys = The requested handler
 pattern = The requested handler '(?P<name>[^'\n]+)' was not found
-cause = A task notifies the handler {name}, which the play does not have.
-remedy = Write it with exactly that name (or listen: {name}) in the handlers of the play, or of a role
-    (handlers/main.yml) that was included before.
+cause = A task notifies the handler {name}, which does not exist in the play.
+remedy = Write it with exactly that name (or listen: {name}) in the handlers of the play, or in a handlers/main.yml that
+    was included before.
 
 [ansible-wait-timeout]
 keys = Timeout when waiting for
 pattern = Timeout when waiting for (?:search string \S+ in )?(?P<target>[\w.:-]+?:\d+|/\S+?)(?=["\s]|$)
 cause = Ansible waited in vain for {target}.
-remedy = See on that host whether the service runs and listens (systemctl status NAME; ss -ltnp), whether the firewall
-    lets it through, and raise timeout where a model or a restart takes longer.
+remedy = Check on that host whether the service runs and listens (systemctl status NAME; ss -ltnp) and whether the
+    firewall allows it. Raise timeout if a model or a restart takes longer.
 
 [ansible-async]
 keys = async task did not complete
 pattern = (async task did not complete within the requested time - \d+s)
-cause = A task that runs in the background was not finished in its time ({found}).
-remedy = Raise async: of the task (and poll:), after seeing on the host whether it still works or waits (ps, its log);
-    what it had started may still run.
+cause = A task in the background did not finish in time ({found}).
+remedy = Check on the host whether it is still working or waiting (ps, its log), since its processes may still run. Then
+    raise the task's async: (and poll:).
 source = https://docs.ansible.com/ansible/latest/playbook_guide/playbooks_async.html
 
 [galaxy-no-version]
 keys = resolve the requested dependencies map
 pattern = Failed to resolve the requested dependencies map[^\n]*(?:\n\* (?P<need>[^\s(]+))?
-cause = ansible-galaxy found no versions of the collections that go together[: {need} is not met].
-remedy = Loosen that line of requirements.yml (ansible-galaxy collection list shows what is installed, --upgrade renews
+cause = ansible-galaxy found no compatible versions of the collections[: {need} is not met].
+remedy = Loosen that line of requirements.yml (ansible-galaxy collection list shows what is installed, --upgrade updates
     it), and check that its server has that version.
 
 [galaxy-server]
@@ -631,23 +636,22 @@ pattern =
     (?P<why5>Failed to find collection \S+ on any of the galaxy servers)
     (?P<why6>Neither the collection requirement entry key [^\n]{3,120})
 values =
-    advice of status: 40[13] => Give the token of that server (a section of galaxy_server in ansible.cfg, or --token)
+    advice of status: 40[13] => Set the token of that server (a section of galaxy_server in ansible.cfg, or --token)
     advice of status: 404 => Correct the name NAMESPACE.COLLECTION, the version and the server
-    advice of status: 5 => Try again later: the server fails, not this host; in a hurry install the collection from its
-    + Git repository (git+https://…) or from a tarball of its releases
-    advice of why: .*(?:timed out|Errno|urlopen|refused|reset|resolve|certificate|SSL) => Look whether this host
-    + reaches galaxy.ansible.com (curl -I https://galaxy.ansible.com), through its proxy (https_proxy) if it has one,
-    + and try again with --timeout 300; without a network install from a tarball
-    advice of why: Failed to parse => What answers is not Galaxy's interface: a proxy's page, or an address that an old
-    + ansible
-    + asks (update ansible-core); otherwise install from a tarball
-    advice of why: Neither => Give the name as NAMESPACE.COLLECTION, a tarball's path that exists, or a Git address
+    advice of status: 5 => Try again later: the fault is the server's, not this host's. If it is urgent, install the
+    + collection from its Git repository (git+https://…) or from a tarball of its releases
+    advice of why: .*(?:timed out|Errno|urlopen|refused|reset|resolve|certificate|SSL) => Check whether this host
+    + reaches galaxy.ansible.com (curl -I https://galaxy.ansible.com), through its proxy (https_proxy) if any, and try
+    + again with --timeout 300. Without a network, install from a tarball
+    advice of why: Failed to parse => The answer is not from Galaxy's API, but a proxy's page, or from an address that
+    + an old Ansible uses (update ansible-core). Otherwise install from a tarball
+    advice of why: Neither => Pass the name as NAMESPACE.COLLECTION, the path of an existing tarball, or a Git address
     + with type: git
     advice of why: .*(?:was not found|not found on|Failed to find) => Correct the name and its kind (ansible-galaxy
     + collection
     + install, ansible-galaxy install)
-    advice of why: . => Repeat it with -vvv
-cause = ansible-galaxy did not get what it asked for[: the server answers {status}][, {why}].
+    advice of why: . => Run it again with -vvv
+cause = ansible-galaxy could not get the collection or role[: the server answers {status}][, {why}].
 remedy = {advice}.
 source = ansible/ansible#77105
 
@@ -658,9 +662,9 @@ keys =
 pattern =
     Failed to create temporary directory\.[^\n]*?Failed command was: [^\n]*?echo (?P<path>[^\s`'"]+)|([Ff]ailed to
     + (?:create|resolve remote) temporary directory)
-cause = Ansible could not make its directory on the host[ ({path})]: the disk is full or read-only, or the account has
-    no home directory that it may write.
-remedy = Look there as that account (df -h ~; ls -ld ~), or set remote_tmp to /tmp/.ansible in ansible.cfg
+cause = Ansible could not create its directory on the host[ ({path})]: the disk is full or read-only, or the account has
+    no writable home directory.
+remedy = Check there as that account (df -h ~; ls -ld ~), or set remote_tmp to /tmp/.ansible in ansible.cfg
     (ansible_remote_tmp for one host).
 
 [ansible-filter-missing]
@@ -681,8 +685,8 @@ pattern =
     Conditional result \((?P<value>[^)\n]*)\) was derived from value of type '(?P<type>\w+)'(?: at
     + '(?P<where>[^'\n]+)')?
     Conditional result was '?(?P<value2>[^\n]{0,200}?)'? of type '(?P<type2>\w+)'
-cause = A condition[ at {where}] is a {type} ({value}) and not true or false, which ansible-core 2.19 no longer takes.
-remedy = Make it one: x | bool, x is defined, x | length > 0; or as a stopgap set allow_broken_conditionals in
+cause = A condition[ at {where}] is a {type} ({value}), not true or false, which ansible-core 2.19 no longer accepts.
+remedy = Make it a boolean (x | bool, x is defined, x | length > 0), or as a stopgap set allow_broken_conditionals in
     ansible.cfg.
 
 [ansible-attribute]
@@ -695,15 +699,15 @@ pattern =
     Unsupported parameters for \((?P<module>[\w.]+)\) module: (?P<name2>[\w, .]+?)\.? Supported
     unsupported parameter for module: (?P<name3>\w+)
 values =
-    advice of name: warn$ => That option is gone from command and shell since ansible-core 2.14: remove it, or take a
-    + newer release of what uses it
-    advice of kind: RoleMetadata => Remove that line from the role's meta/main.yml (its other facts stand below
+    advice of name: warn$ => That option is gone from command and shell since ansible-core 2.14: remove it, or use a
+    + newer release of the playbook that contains it
+    advice of kind: RoleMetadata => Remove that line from the role's meta/main.yml (its other facts belong below
     + galaxy_info)
-    advice of name: . => Compare it with ansible-doc (of the module's own release): if it is newer than this ansible or
-    + collection, update that (ansible --version; ansible-galaxy collection install --upgrade); put module options
-    + below the module and those of a task beside it
-cause = Ansible knows no option {name}[ of the module {module}][ of a {kind}]: it is misspelt or at the wrong
-    indentation, or from another release.
+    advice of name: . => Compare it with ansible-doc for the module's installed release. If the option is newer than
+    + this Ansible or collection, update that (ansible --version; ansible-galaxy collection install --upgrade). Indent
+    + module options below the module, and task options on the module's level
+cause = Ansible knows no option {name}[ of the module {module}][ of a {kind}]: it is misspelt, wrongly indented, or from
+    another release.
 remedy = {advice}.
 
 [ansible-apt-library]
@@ -713,17 +717,17 @@ keys =
 pattern =
     Could not import the python3-apt module using (?P<python>\S+)
     Could not import (?P<python2>python) modules: apt, apt_pkg
-cause = Ansible's apt module runs with {python}, which has no python3-apt: an environment in place of Ubuntu's own
+cause = Ansible's apt module runs with {python}, which has no python3-apt: it is an environment, not Ubuntu's own
     Python.
-remedy = Set ansible_python_interpreter to /usr/bin/python3 for that host (and sudo apt install python3-apt there).
+remedy = Set ansible_python_interpreter to /usr/bin/python3 for that host (and run sudo apt install python3-apt there).
 source = robertdebock/ansible-role-bootstrap#45
 
 [docker-library-old]
 keys = Not supported URL scheme http+docker
 pattern = (Not supported URL scheme http\+docker)
-cause = The Python library docker is older than the requests beside it ({found}).
-remedy = Install docker 7.1 or newer in that environment (python3 -m pip install -U docker); docker-compose 1 has to
-    give way to docker compose.
+cause = The Python library docker is too old for the installed requests ({found}).
+remedy = Install docker 7.1 or newer in that environment (python3 -m pip install -U docker); replace docker-compose 1
+    with docker compose.
 
 [ansible-download]
 keys =
@@ -733,11 +737,11 @@ pattern =
     HTTP Error (?P<status>[45]\d\d): (?P<why>[\w ]+)
     Status code was (?P<status2>[45]\d\d) and not \[(?P<want>[\d, ]+)\](?:: (?:HTTP Error \d+: )?(?P<why2>[\w ]{3,60}))?
 values =
-    advice of want: . => Send the same request with curl -i from that host: correct the address, log in where it asks
-    + for that (url_username, force_basic_auth, headers), and repeat it (until, retries, delay) where the service only
-    + starts
+    advice of want: . => Send the same request with curl -i from that host: correct the address, log in if the server
+    + requires it (url_username, force_basic_auth, headers), and repeat the task (until, retries, delay) if the service
+    + is still starting
     advice of status: . => Correct the address (the file has another name or release, or none for aarch64 or sbsa), or
-    + log in where it asks for that
-cause = Ansible's request fails: the server answers {status}[, {why}][, and the task expects {want}].
+    + log in if the server requires it
+cause = Ansible's request fails: the server answers {status}[, {why}][, but the task expects {want}].
 remedy = {advice}.
 """

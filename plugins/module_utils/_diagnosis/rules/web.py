@@ -15,9 +15,9 @@ pattern =
     (?P<what1>Turbopack is not supported on this platform) \(linux/arm64\)
     (?P<what2>Cannot find native binding)
     (?P<what3>Failed to load SWC binary) for linux/arm64
-cause = node_modules has no compiled part for ARM ({what}): it, or the lock file, was made on another machine, and
-    optional packages were left out.
-remedy = Remove node_modules and package-lock.json and install anew on this machine with npm 11 or newer, without
+cause = node_modules has no compiled part for ARM ({what}): it or the lock file was created on another machine, without
+    optional packages.
+remedy = Remove node_modules and package-lock.json and reinstall on this machine with npm 11 or newer, without
     --omit=optional (rm -rf node_modules package-lock.json, npm install).
 source = npm/cli#4828
 
@@ -26,9 +26,9 @@ keys = ERESOLVE
 pattern =
     code (ERESOLVE)(?s:.{0,400}?)While resolving: (?P<package>\S+)(?:(?s:.{0,200}?)Found: (?P<have>\S+))?
     (ERESOLVE) (?:unable to resolve|could not resolve)
-cause = npm found no versions that go together ({found})[: {package} does not fit {have}].
-remedy = Install what the project locked (npm ci); without a lock, npm install --legacy-peer-deps takes it as older npm
-    did.
+cause = npm found no compatible versions ({found})[: {package} does not fit {have}].
+remedy = Install the locked versions (npm ci). Without a lock file, npm install --legacy-peer-deps accepts the conflict
+    as older npm did.
 source = npm/cli#3236
 
 [npm-engine]
@@ -47,19 +47,19 @@ pattern =
     +[^'\n]+)'(?:(?s:.{0,200}?)'node':'(?P<have3>[^'\n]+)')?
     (EBADENGINE)
 unless = npm (?:WARN|warn)
-cause = Node[ {have}] is not of the version that[ {package}] needs[: {need}].
-remedy = Install a Node of that range (nvm install 22, or NodeSource's package; Ubuntu's own is 18), and remove
-    node_modules before npm ci.
+cause = Node[ {have}] is not a version that[ {package}] supports[: {need}].
+remedy = Install a Node of that range (nvm install 22, or NodeSource's package; Ubuntu's is 18), and remove node_modules
+    before npm ci.
 source = open-webui/open-webui#5233
 
 [npm-not-permitted]
 keys = EACCES: permission denied
 pattern = EACCES: permission denied, \w+ '(?P<path>[^'\n]+)'
 values =
-    advice of path: /usr => Install without -g in the project, or set a directory of your own for npm -g (npm config
-    + set prefix ~/.local); no sudo
-    advice of path: . => Make it this account's own again (chown -R), which an earlier sudo npm or a container's root
-    + changed
+    advice of path: /usr => Install without -g in the project, or set your own directory for npm -g (npm config set
+    + prefix ~/.local). Do not use sudo
+    advice of path: . => Return it to this account (chown -R): an earlier sudo npm or a container's root changed its
+    + owner
 cause = npm or Node may not write {path}.
 remedy = {advice}.
 
@@ -77,10 +77,10 @@ pattern =
     can only install with an (?P<why4>existing package-lock\.json)
     (?P<why5>pnpm-lock\.yaml is not up to date)
 values =
-    advice of why: Could => Change to the directory with package.json (of a web UI often frontend or webui)
-    advice of why: Missing => See which there are (npm run), in the directory of that package.json
-    advice of why: . => Take the project's own lock file unchanged from its tag, or make a new one with npm install
-    + (pnpm install --no-frozen-lockfile)
+    advice of why: Could => Change to the directory with package.json (for a web UI often frontend or webui)
+    advice of why: Missing => List the scripts (npm run) in the directory of that package.json
+    advice of why: . => Use the project's lock file unchanged from its tag, or create a new one with npm install (pnpm
+    + install --no-frozen-lockfile)
 cause = npm cannot run this here: {why}.
 remedy = {advice}.
 
@@ -89,15 +89,15 @@ keys =
     npm error 404
     npm ERR! 404
 pattern = 404 Not Found - GET (?P<url>\S+)
-cause = npm's registry has no package at {url}, or none for this account.
-remedy = Correct the name; for a package of a company set its registry and token in .npmrc.
+cause = npm's registry has no package at {url}, or hides it from this account.
+remedy = Correct the name. For a company's package, set its registry and token in .npmrc.
 
 [npm-integrity]
 keys = EINTEGRITY
 pattern = (EINTEGRITY)
-cause = A package that npm downloaded or has in its cache differs from what the lock says ({found}).
-remedy = Run npm cache clean --force and npm ci again; if it stays, the registry or a proxy gives another file: compare
-    package-lock.json with its tag.
+cause = A package that npm downloaded or has in its cache differs from the one in the lock file ({found}).
+remedy = Run npm cache clean --force and npm ci again; if this does not help, the registry or a proxy sends another
+    file: compare package-lock.json with its tag.
 
 [node-native-missing]
 keys =
@@ -106,10 +106,10 @@ keys =
 pattern =
     Cannot find module '?(?P<module1>@?[\w./@-]*linux-arm64[\w-]*)
     Could not load the '(?P<module2>sharp)' module using the linux-arm64
-cause = The compiled part of a package for this processor, {module}, is not installed: node_modules or its lock was made
-    on another one, or without optional packages.
-remedy = Remove node_modules (and package-lock.json, where npm leaves it out again), and run npm install here; never
-    copy node_modules from an x86 host or into an image (.dockerignore).
+cause = The compiled part of a package for this processor, {module}, is not installed: node_modules or the lock file was
+    created on another one, or without optional packages.
+remedy = Remove node_modules (and package-lock.json, if npm omits the part again), and run npm install here. Never copy
+    node_modules from an x86 host or into an image (.dockerignore).
 source = npm/cli#4828
 
 [npm-no-arm64-file]
@@ -123,8 +123,8 @@ pattern =
     Downloading (?P<address2>https?://\S*linux-arm64\.(?:zip|tar\S*)) failed: (?P<why>[^\n]+)
     (Unsupported platform): \{"os":"linux","arch":"arm64"\}
 cause = The version that npm installs has no file for Linux on arm64[: {address}][ ({why})].
-remedy = Install a newer release of it (old ones of Electron and its chromedriver have none for arm64), or leave the
-    package out and name the system's program (chromium and its driver; PUPPETEER_SKIP_DOWNLOAD=1 with
+remedy = Install a newer release of it (old releases of Electron and its chromedriver have no file for arm64), or omit
+    the package and use the system's program (chromium and its driver; PUPPETEER_SKIP_DOWNLOAD=1 with
     PUPPETEER_EXECUTABLE_PATH, CHROMEDRIVER_FILEPATH).
 source =
     electron/electron#8291
@@ -134,18 +134,18 @@ source =
 keys = Unsupported platform for
 pattern =
     Unsupported platform for (?P<package>\S+): wanted \{(?P<need>[^}\n]*)\}[^\n]*'(?:cpu|arch)':'arm64'
-cause = The package {package} is not for this processor (arm64): it takes {need}, as a lock or a package.json names that
-    was written on another machine.
-remedy = Remove that package from dependencies (it belongs into optionalDependencies), delete node_modules and
-    package-lock.json and run npm install here, or take a release of the program that supports linux-arm64.
+cause = The package {package} is not for this processor (arm64), but for {need}: a lock file or a package.json from
+    another machine names it.
+remedy = Remove that package from dependencies (it belongs in optionalDependencies), delete node_modules and
+    package-lock.json and run npm install here, or use a release of the program that supports linux-arm64.
 source = anatoliygatt/deep-freeze-node#10
 
 [esbuild-platform]
 keys = installed esbuild for another platform
 pattern =
     You installed (esbuild) for another platform(?:(?s:.{0,500}?)the '(?P<have>@esbuild/[\w-]+)' package is present)?
-cause = node_modules was made on another machine: {found}'s program in it is for that one[ ({have})].
-remedy = Delete node_modules and run npm ci here; in a Dockerfile put node_modules into .dockerignore, so that the
+cause = node_modules was created on another machine: it contains {found}'s program for that one[ ({have})].
+remedy = Delete node_modules and run npm ci here; for a Dockerfile, add node_modules to .dockerignore, so that the
     host's is not copied.
 
 [node-abi]
@@ -155,7 +155,7 @@ keys =
 pattern =
     module '(?P<module>[^'\n]+)'\s+was compiled against a different Node\.js version using\s+NODE_MODULE_VERSION (?P<bui
     +lt>\d+)(?s:.{0,80}?)NODE_MODULE_VERSION (?P<have>\d+)
-cause = {module} was compiled for another Node (ABI {built}) than the one that runs (ABI {have}).
+cause = {module} was compiled for another Node (ABI {built}) than this one (ABI {have}).
 remedy = Run npm rebuild, or npm ci with the Node that will run it.
 
 [node-module-missing]
@@ -169,16 +169,16 @@ pattern =
     Cannot find package '([^'\n]+)' imported from
     Rollup failed to resolve import '([^'\n]+)'
     error TS2307: Cannot find module '([^'\n]+)'
-cause = Node does not find {found}: a package that is not installed, or a file that was not built.
-remedy = Run npm ci in the directory of package.json (without --omit=dev for a build); a path that begins with a dot or
-    a slash must be built or corrected.
+cause = Node does not find {found}: the package is not installed, or the file was not built.
+remedy = Run npm ci in the directory of package.json (for a build, without --omit=dev). If it is a path that begins with
+    a dot or a slash, build the file or correct the path.
 
 [node-heap]
 keys = JavaScript heap out of memory
 pattern = (JavaScript heap out of memory)
-cause = Node reached its own limit of memory, which is far below the host's ({found}); builds of web interfaces need
+cause = Node reached its own memory limit, which is far below the host's memory ({found}). Builds of web interfaces need
     more.
-remedy = Set NODE_OPTIONS=--max-old-space-size=8192 for the build (in a Dockerfile as ENV).
+remedy = Set NODE_OPTIONS=--max-old-space-size=8192 for the build (in a Dockerfile with ENV).
 
 [node-too-old]
 keys =
@@ -191,11 +191,11 @@ pattern =
     (ERR_REQUIRE_ESM)
     (digital envelope routines::unsupported)
 values =
-    what of found: Unexpected => is older than the program, and does not know its syntax
-    what of found: ERR => cannot load an ES module by require
-    what of found: . => has an OpenSSL that refuses what this old bundler (webpack 4) uses
-    advice of found: Unexpected => Install a newer Node (nvm install 22; Ubuntu's own is 18)
-    advice of found: ERR => Install Node 22.12 or newer, or the versions of the packages that the lock names (npm ci)
+    what of found: Unexpected => is too old for the program's syntax
+    what of found: ERR => cannot load an ES module with require
+    what of found: . => has an OpenSSL that refuses a method of this old bundler (webpack 4)
+    advice of found: Unexpected => Install a newer Node (nvm install 22; Ubuntu's is 18)
+    advice of found: ERR => Install Node 22.12 or newer, or the package versions in the lock file (npm ci)
     advice of found: . => Update the bundler, or set NODE_OPTIONS=--openssl-legacy-provider for the build
 cause = This Node {what} ({found}).
 remedy = {advice}.
@@ -207,9 +207,9 @@ keys =
 pattern =
     (inotify watch limit) reached
     System limit for number of (file watchers) reached
-cause = No more files can be watched on this host ({found}); the disk is not full.
-remedy = Raise it: sudo sysctl fs.inotify.max_user_watches=524288 fs.inotify.max_user_instances=1024, and keep it in
-    /etc/sysctl.d.
+cause = This host's limit of watched files is reached ({found}). The disk is not full.
+remedy = Raise the limit: sudo sysctl fs.inotify.max_user_watches=524288 fs.inotify.max_user_instances=1024, and keep it
+    in /etc/sysctl.d.
 
 [node-gyp]
 keys =
@@ -221,10 +221,9 @@ pattern =
     gyp ERR! stack Error: (Could not find any Python)
     gyp ERR! stack Error: Can't find (Python) executable
     gyp verb 'which' failed Error: not found: (python2)
-cause = A package has no compiled file for this Node on ARM, and cannot be built: {found} is missing.
-remedy = Install build-essential and python3 (in the image, too), or a Node for which the package has a file; a
-    node-gyp that
-    asks for python2 is too old: take a newer release of the package that brings it.
+cause = A package has no compiled file for this Node on ARM, and cannot be compiled: {found} is missing.
+remedy = Install build-essential and python3 (also in the image), or a Node for which the package has a file. A node-gyp
+    that asks for python2 is too old: use a newer release of the package that includes it.
 
 [vscode-server-library]
 keys =
@@ -238,9 +237,9 @@ pattern =
     does not meet (Visual Studio Code Server)
 cause = VS Code's server does not start on the remote host: its C or C++ library is older than the server needs[
     ({need})][, and has {have}].
-remedy = Update VS Code first, where the host is new enough (Ubuntu 20.04 and newer; some releases measured wrongly),
-    and remove ~/.vscode-server on the host; for an older host such as Ubuntu 18.04 of JetPack 4 take VS Code 1.98 or
-    older, or work in a container.
+remedy = If the host is new enough (Ubuntu 20.04 or newer), update VS Code, some releases of which check this wrongly,
+    and remove ~/.vscode-server on the host. For an older host, such as Ubuntu 18.04 of JetPack 4, use VS Code 1.98 or
+    older, or a container.
 source = microsoft/vscode#204264
 
 [vscode-server-download]
@@ -256,11 +255,11 @@ pattern =
     (Failed to install the VS Code Server)
     (XHR failed)
     (Could not fetch or extract)
-cause = VS Code's server could not be put on the remote host ({found}).
-remedy = See on the host that curl -I https://update.code.visualstudio.com works (a proxy belongs into ~/.bashrc before
-    its test for a terminal) and that df -h ~ has room; or set remote.SSH.localServerDownload to always, so that your
-    computer downloads it. Then remove ~/.vscode-server there and connect again; a 404 of server-linux-armhf means a
-    32-bit system.
+cause = VS Code's server could not be installed on the remote host ({found}).
+remedy = On the host, check that curl -I https://update.code.visualstudio.com works (set a proxy in ~/.bashrc above its
+    test for a terminal) and that df -h ~ shows free space, or set remote.SSH.localServerDownload to always, so that
+    your computer downloads it. Then remove ~/.vscode-server there and connect again. A 404 for server-linux-armhf means
+    a 32-bit system.
 source = microsoft/vscode-remote-release#9677
 
 [websocket-closed]
@@ -275,15 +274,16 @@ pattern =
     (?:close )?code[:= ]+(?P<code2>10(?:06|08|09|11|12|13))\b
 values =
     what of code: 1001 => the other side is going away
-    what of code: 1006 => the other side ended without a word: it crashed, was killed, or a proxy cut the connection
+    what of code: 1006 => the other side ended without a closing message: it crashed, was killed, or a proxy cut the
+    + connection
     what of code: 1008 => the other side refuses it (a token, an origin or a policy)
-    what of code: 1009 => a message is larger than the other side takes
-    what of code: 1011 => the other side failed at the request
+    what of code: 1009 => a message is larger than the other side accepts
+    what of code: 1011 => the other side failed to handle the request
     what of code: 101[23] => the other side restarts or is overloaded
-    advice of code: 1008 => Give it the right token, and allow the page's origin in the server's configuration
-    advice of code: 1009 => Raise the server's limit of a message, or send less at once
-    advice of code: . => Read that program's own log for the first error (its unit's journal, docker logs), see that it
-    + runs and listens at that address with the same kind (ws or wss), and allow upgrades in a proxy between
+    advice of code: 1008 => Use the right token, and allow the page's origin in the server's configuration
+    advice of code: 1009 => Raise the server's message limit, or send less at once
+    advice of code: . => Read that program's own log for the first error (its unit's journal, docker logs), check that
+    + it runs and listens at that address with the same scheme (ws or wss), and allow upgrades in any proxy between
 uncertain = yes
 cause = A WebSocket was closed with {code}: {what}.
 remedy = {advice}.
@@ -292,36 +292,36 @@ source = NVIDIA/NemoClaw#4616
 [jupyter-xsrf]
 keys = '_xsrf' argument missing
 pattern = ('_xsrf' argument missing)
-cause = Jupyter refused a request of its own page ({found}): the browser's cookie is of another server or an earlier
+cause = Jupyter refused a request from its own page ({found}): the browser's cookie is from another server or an earlier
     start, or a proxy drops it.
-remedy = Open the address with its token anew in a private window, and pass cookies and websockets through the proxy;
-    two servers on one host name need different ports and names.
+remedy = Open the address with its token in a new private window, and let the proxy pass cookies and websockets. Two
+    servers on one host name need different ports and names.
 
 [jupyter-file-mode]
 keys = Permissions assignment failed for secure file
 pattern = Permissions assignment failed for secure file: '(?P<file>[^'\n]+)'\.\s*Got '(?P<mode>\w+)'
-cause = Jupyter cannot make {file} readable for its account alone (it got {mode}): the file system does not keep modes,
-    as mounts of Windows and some network shares.
-remedy = Set JUPYTER_RUNTIME_DIR to a directory of a local disk, or JUPYTER_ALLOW_INSECURE_WRITES=1 where nobody else
-    can log in.
+cause = Jupyter cannot make {file} readable only for its account (it got {mode}): the file system does not keep modes,
+    like Windows mounts and some network shares.
+remedy = Set JUPYTER_RUNTIME_DIR to a directory on a local disk, or JUPYTER_ALLOW_INSECURE_WRITES=1 if nobody else can
+    log in.
 source = jupyter/notebook#5058
 
 [jupyter-kernel-program]
 keys = Failed to run command:
 pattern = App\] Failed to run command:\s+\['(?P<program>[^'\n]+)'
-cause = Jupyter cannot start the program of a kernel, {program}: it is not there, not on the PATH of Jupyter's account,
-    or not executable for it (below /root for another account).
-remedy = See what the kernel starts (jupyter kernelspec list, kernel.json in that directory), and install the kernel
-    again as the account that runs Jupyter (python -m ipykernel install --user).
+cause = Jupyter cannot start a kernel's program, {program}: it does not exist, is not on the PATH of Jupyter's account,
+    or is not executable for that account (as below /root).
+remedy = Check what the kernel starts (jupyter kernelspec list, kernel.json in that directory), and reinstall the kernel
+    as the account that runs Jupyter (python -m ipykernel install --user).
 source = SciSharp/SciSharpCube#3
 
 [comfyui-no-node]
 keys = due to the lack of NODE_CLASS_MAPPINGS
 pattern = Skip (?P<path>\S+) module for custom nodes due to the lack of NODE_CLASS_MAPPINGS
-cause = {path} is in the directory of ComfyUI's custom nodes, and is none: a Python package, a directory too high or too
-    low, or a copy that is not complete.
-remedy = Move it out of custom_nodes; install a package (SageAttention, Triton) with ComfyUI's own pip, and start with
-    --use-sage-attention for the first; clone a node again so that its __init__.py lies in custom_nodes/NAME.
+cause = {path} is in the directory of ComfyUI's custom nodes, but is not a node: it is a Python package, a directory too
+    high or too low, or an incomplete copy.
+remedy = Move it out of custom_nodes. Install a package (SageAttention, Triton) with ComfyUI's own pip; for
+    SageAttention, start with --use-sage-attention. Clone a node again so that its __init__.py is in custom_nodes/NAME.
 source = woct0rdho/SageAttention#4
 
 [jupyter-root]
@@ -337,14 +337,16 @@ keys =
 pattern =
     could not be started because (no available port could be found)
     (all ports in use)
-cause = Jupyter found no free port ({found}): others run already, or the address of --ip is not this host's.
-remedy = See jupyter server list, end the old ones, or choose --port; --ip 0.0.0.0 is any address of this host.
+cause = Jupyter found no free port ({found}): other servers are running, or the address of --ip is not this host's.
+remedy = List the servers (jupyter server list) and stop old ones, or choose --port. --ip 0.0.0.0 means any address of
+    this host.
 
 [jupyter-kernel-unknown]
 keys = No such kernel
 pattern = No such kernel named (\S+)
-cause = Jupyter has no kernel called {found}.
-remedy = See jupyter kernelspec list; in that environment run python -m ipykernel install --user --name {found}.
+cause = Jupyter has no kernel named {found}.
+remedy = Check jupyter kernelspec list. In the kernel's environment, run python -m ipykernel install --user --name
+    {found}.
 
 [jupyter-kernel-died]
 keys =
@@ -354,60 +356,60 @@ pattern =
     (Kernel died, restarting)
     (restarting kernel \(\d+/\d+\))
 uncertain = yes
-cause = The notebook's Python ended by itself ({found}): mostly memory ran out, or a compiled library crashed.
-remedy = Run the same code with python in a terminal, which shows why; look for Out of memory in the kernel's log
+cause = The notebook's Python died ({found}): usually memory ran out, or a compiled library crashed.
+remedy = Run the same code with python in a terminal to see the cause, and look for Out of memory in the kernel's log
     (journalctl -k).
 
 [jupyter-host-refused]
 keys = Blocking request with non-local 'Host'
 pattern = Blocking request with non-local 'Host' (\S+)
-cause = Jupyter answers only requests for localhost, and this one was for {found}.
+cause = Jupyter answers only requests for localhost, but this one was for {found}.
 remedy = Start it with --ip 0.0.0.0 and a password, or reach it through ssh -L 8888:localhost:8888.
 
 [database-locked]
 keys = database is locked
 pattern = (database is locked)
-cause = Another process has the SQLite file open for writing, or it lies on a network file system ({found}).
-remedy = End the second copy of the program (two containers with one volume), and keep the file on a local disk.
+cause = Another process has the SQLite file open for writing, or the file is on a network file system ({found}).
+remedy = Stop the second copy of the program (two containers with one volume), and keep the file on a local disk.
 
 [database-not-writable]
 keys =
     unable to open database file
     attempt to write a readonly database
 pattern = (unable to open database file|attempt to write a readonly database)
-cause = The program may not open or write its SQLite file ({found}): its directory does not exist or belongs to another
-    account, as a volume does that was made by a container's root.
-remedy = Make the directory and give it to the account that runs the program (sudo chown -R; of a container the user of
+cause = The program cannot open or write its SQLite file ({found}): its directory does not exist or belongs to another
+    account, like a volume created by a container's root.
+remedy = Create the directory, give it to the account that runs the program (sudo chown -R; for a container the user in
     --user), and mount it writable.
 
 [gradio-localhost]
 keys = When localhost is not accessible
 pattern = When (localhost is not accessible), a shareable link must be created
-cause = Gradio did not reach its own server ({found}): a proxy gets the request, or a package of another version breaks
+cause = Gradio did not reach its own server ({found}): a proxy got the request, or the version of another package breaks
     its page.
-remedy = Set NO_PROXY=localhost,127.0.0.1,0.0.0.0, and start it with server_name="0.0.0.0"; else install the gradio and
-    pydantic that the program pins.
+remedy = Set NO_PROXY=localhost,127.0.0.1,0.0.0.0, and start it with server_name="0.0.0.0". Otherwise install the gradio
+    and pydantic that the program pins.
 
 [gradio-share]
 keys = Could not create share link
 pattern = Could not create share link\.(?: Missing file: (?P<file>\S+?)\.?(?:\s|$))?
-cause = Gradio could not make a public link[: it has no program {file} for it], or its server is not reached.
-remedy = Start it without share=True and reach it by ssh (ssh -L 7860:localhost:7860 HOST), or in the own network with
-    server_name="0.0.0.0"; for the link get the file that its message names, and make it executable.
+cause = Gradio could not make a public link[: it lacks the program {file}], or cannot reach Gradio's server.
+remedy = Start it without share=True and reach it by ssh (ssh -L 7860:localhost:7860 HOST), or in your own network with
+    server_name="0.0.0.0". For the link, download the file in the message, and make it executable.
 
 [gradio-schema]
 keys = TypeError: argument of type 'bool' is not iterable
 pattern = (argument of type 'bool' is not iterable)
-cause = The installed Gradio cannot read the schema of a newer pydantic (2.11) for its page ({found}).
-remedy = Install pydantic of the release before (pip install pydantic==2.10.6), or upgrade gradio and gradio_client.
+cause = The installed Gradio cannot read a newer pydantic's (2.11) schema for its page ({found}).
+remedy = Install the previous release of pydantic (pip install pydantic==2.10.6), or upgrade gradio and gradio_client.
 source = THU-MIG/yoloe#72
 
 [open-webui-secret]
 keys = Required environment variable not found. Terminating
 pattern = (Required environment variable not found)
-cause = Open WebUI has no key for its sessions ({found}): WEBUI_SECRET_KEY is not set and none can be written.
-remedy = Set it (docker run -e WEBUI_SECRET_KEY="$(openssl rand -hex 32)"), or start it by its own command
-    (open-webui serve), which writes one.
+cause = Open WebUI has no key for its sessions ({found}): WEBUI_SECRET_KEY is not set and it cannot write one.
+remedy = Set it (docker run -e WEBUI_SECRET_KEY="$(openssl rand -hex 32)"), or start it with its own command (open-webui
+    serve), which writes one.
 
 [api-key-refused]
 keys =
@@ -418,26 +420,26 @@ pattern =
     (AuthenticationError: Error code: 401)
     (Incorrect API key provided|invalid_api_key)
 cause = The server refuses the client's API key ({found}).
-remedy = Give the client the key with which the server was started (--api-key or VLLM_API_KEY of vLLM, any text where it
-    has none), and see that base_url is that server's (http://HOST:PORT/v1), not OpenAI's own.
+remedy = Set the client's key to the one that the server was started with (--api-key or VLLM_API_KEY of vLLM; any text
+    if it has none), and check that base_url is that server's (http://HOST:PORT/v1), not OpenAI's.
 
 [yarn-engine]
 keys = is incompatible with this module
 pattern =
     The engine '(?P<engine>\w+)' is incompatible with this module\. Expected version '(?P<need>[^'\n]+)'\. Got '(?P<have
     +>[^'\n]+)'
-cause = {engine} {have} is not of the version that a package needs: {need}.
+cause = {engine} {have} is not a version that a package supports: {need}.
 remedy = Install a {engine} of that range (nvm install 22 for Node), or pass --ignore-engines if you know that it works.
 
 [corepack-keys]
 keys = Cannot find matching keyid
 pattern = (Cannot find matching keyid)
-cause = This Node's corepack is older than the keys of npm's registry ({found}).
-remedy = Update it (npm install -g corepack@latest), or a newer Node.
+cause = This Node's corepack is older than the current keys of npm's registry ({found}).
+remedy = Update corepack (npm install -g corepack@latest) or Node.
 
 [playwright-browser-missing]
 keys = Executable doesn't exist at
 pattern = Executable doesn't exist at (\S+)
 cause = Playwright's browser {found} was not downloaded for this version.
-remedy = Run playwright install --with-deps chromium in the same environment, as the user who runs it.
+remedy = Run playwright install --with-deps chromium in the same environment, as the user who runs the program.
 """
