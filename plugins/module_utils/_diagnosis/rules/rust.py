@@ -18,10 +18,8 @@ pattern =
     can't find (Rust compiler)
     (Cargo), the Rust package manager, is not installed
     (Rust) not found, installing into a temporary
-cause = The package is built with Rust, and {found} is not installed (mostly since the index has no wheel for
-    aarch64).
-remedy = Install Rust (rustup, or the package cargo) for the build, or take a release that has a wheel for this
-    machine.
+cause = The package is built with Rust, but {found} is not installed (usually the index has no wheel for aarch64).
+remedy = Install Rust (rustup, or the package cargo) for the build, or use a release with a wheel for this machine.
 source = PyO3/maturin#232
 
 [cargo-too-old]
@@ -44,31 +42,30 @@ pattern =
     lock file version '?(?P<what7>\d+)'? requires '-Znext-lockfile-bump
 values =
     need of what: unstable => a feature of a newer Rust
-    need of what: 4$ => a Cargo.lock of version 4, which Cargo reads from 1.78 on
-    need of what: edition2024 => the edition 2024, which Rust has from 1.85 on
+    need of what: 4$ => a Cargo.lock of version 4, which Cargo reads since 1.78
+    need of what: edition2024 => the edition 2024, which Rust has since 1.85
     need of what: (\d+)$ => a newer version of Cargo.lock
     need of what: rustc => a newer rustc
     need of what: . => a feature that this Cargo does not have
 cause = The installed Rust[, {version},] is older than a package needs: {need}.
-remedy = Install a newer Rust with rustup and put its bin before the distribution's on PATH; where pip builds the
-    package, a release that has a wheel for this machine needs no Rust.
+remedy = Install a newer Rust with rustup and put its bin before the distribution's on PATH. If pip builds the package,
+    a release with a wheel for this machine needs no Rust.
 source = huggingface/xet-core#386
 
 [rust-too-new]
 keys = is undefined behavior, even if the reference is unused
 pattern = error: (casting '&T' to '&mut T' is undefined behavior)
-cause = The package's Rust code is older than the installed Rust, which refuses it ({found}): tokenizers before 0.14.1
-    and others.
-remedy = Take a newer release (transformers that asks for tokenizers 0.14.1 or newer), which has wheels for aarch64, or
-    build with RUSTFLAGS="-A invalid_reference_casting", or with Rust 1.72 (rustup toolchain install 1.72.0).
+cause = The package's Rust code is too old for the installed Rust ({found}): tokenizers before 0.14.1 and others.
+remedy = Use a newer release with wheels for aarch64 (a transformers that requires tokenizers 0.14.1 or newer), or build
+    with RUSTFLAGS="-A invalid_reference_casting", or with Rust 1.72 (rustup toolchain install 1.72.0).
 source = huggingface/tokenizers#1359
 
 [cudarc-cuda-version]
 keys = Unsupported cuda toolkit version
 pattern = (?:cudarc-(?P<version>[\d.]+)[^\n]*\n[^\n]*)?Unsupported cuda toolkit version: `([\d.]+)`
-cause = This release of the crate cudarc does not know the installed CUDA.
-remedy = Use a release of the program with a newer cudarc (cargo update -p cudarc within its range), or name an
-    older CUDA that it knows in CUDARC_CUDA_VERSION.
+cause = This release of the crate cudarc does not support the installed CUDA.
+remedy = Use a release of the program with a newer cudarc (cargo update -p cudarc within its range), or set
+    CUDARC_CUDA_VERSION to an older CUDA that it supports.
 source = EricLBuehler/mistral.rs#1996
 
 [crate-nvcc-missing]
@@ -80,10 +77,10 @@ pattern =
     (?P<why2>nvcc cannot target gpu arch) (?P<need>\d+)\. Available nvcc targets are \[(?P<have>[^\]\n]+)\]
 values =
     advice of why: Missing => Put the CUDA toolkit's bin on PATH (export PATH=/usr/local/cuda/bin:$PATH,
-    + CUDA_HOME=/usr/local/cuda); of images take a -devel one
-    advice of why: . => Use the nvcc of CUDA 13 (/usr/local/cuda/bin first on PATH; Ubuntu's nvidia-cuda-toolkit
-    + removed), or set CUDA_COMPUTE_CAP to one that it has
-cause = The crate's CUDA kernels are not compiled ({why})[: this nvcc has {have}, and the GPU is {need}].
+    + CUDA_HOME=/usr/local/cuda); in a container use a -devel image
+    advice of why: . => Use the nvcc of CUDA 13 (/usr/local/cuda/bin first on PATH; remove Ubuntu's
+    + nvidia-cuda-toolkit), or set CUDA_COMPUTE_CAP to a value that it supports
+cause = The crate's CUDA kernels cannot be compiled ({why})[: this nvcc supports {have}, but the GPU is {need}].
 remedy = {advice}.
 
 [crate-cuda-missing]
@@ -100,15 +97,15 @@ pattern =
     + (?:find
     +|locate|detect) (?:the |a |any )?(?:CUDA|cuda|nvcc)[\w .-]{0,60})
 cause = The crate's build script finds no CUDA toolkit ({why}[: it looked in {tried}]).
-remedy = Install the toolkit (cuda-toolkit-13-0; role cuda_libraries) and name its directory (export
+remedy = Install the toolkit (cuda-toolkit-13-0; role cuda_libraries) and set its directory (export
     CUDA_PATH=/usr/local/cuda CUDA_ROOT=/usr/local/cuda CUDA_HOME=/usr/local/cuda, with its bin on PATH; in a container
-    a -devel image), or build without the feature cuda.
+    use a -devel image), or build without the feature cuda.
 source = dimforge/sparkl#1
 
 [crate-without-gpu]
 keys = `nvidia-smi` failed
 pattern = ('nvidia-smi' failed)\. Ensure that you have CUDA installed
-cause = The crate asks nvidia-smi for the GPU that it compiles for, and cannot run it: a container's build sees no GPU.
+cause = The crate asks nvidia-smi which GPU to compile for, but cannot run it: an image's build sees no GPU.
 remedy = Name the GPU instead (export CUDA_COMPUTE_CAP=121 for a GB10; ENV in a Dockerfile), or build where nvidia-smi
     runs.
 
@@ -121,23 +118,22 @@ pattern =
     expected '(?P<have>[*&\[\]\w ]*\bu8\]?)', found '(?P<give>[*&\[\]\w ]*\bi8\]?)'
     expected '(?P<have2>[*&\[\]\w ]*\bi8\]?)', found '(?P<give2>[*&\[\]\w ]*\bu8\]?)'
     mismatched types:\n expected '(?P<have3>[*&\[\]\w ]*\b[iu]8\]?)',\n\s+found '(?P<give3>[*&\[\]\w ]*\b[iu]8\]?)
-cause = The crate takes C's char for signed, as it is on x86; on ARM it is unsigned ({give} in the place of {have}).
-remedy = Take a release of the crate that uses c_char (cargo update -p NAME; the line with --> names the file and the
-    crate), or replace i8 by std::ffi::c_char at that place in a fork ([patch.crates-io] in Cargo.toml).
+cause = The crate assumes that C's char is signed, as on x86. On ARM it is unsigned ({give} instead of {have}).
+remedy = Use a release of the crate that uses c_char (cargo update -p NAME; the line with --> names the file and the
+    crate), or replace i8 with std::ffi::c_char there in a fork ([patch.crates-io] in Cargo.toml).
 source = tailhook/unshare#18
 
 [cargo-linker-missing]
 keys = error: linker `
 pattern = error: linker '(?!(?:cc|gcc|clang)')([^'\n]+)' not found
 values =
-    advice of found: aarch64-.*gnu => On the Spark its own gcc is that linker: build without --target, or take the line
-    + linker out of .cargo/config.toml (CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=cc); a build for it on another
-    + machine needs gcc-aarch64-linux-gnu
+    advice of found: aarch64-.*gnu => On the Spark, this linker is the system's gcc: build without --target, or remove
+    + the line linker from .cargo/config.toml (CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=cc). To build for the Spark
+    + on another machine, install gcc-aarch64-linux-gnu
     advice of found: .*musl => Install musl-tools (apt), or build for aarch64-unknown-linux-gnu
-    advice of found: (?:x86_64|i686)- => This is a build for another machine than the Spark: take the target
-    + aarch64-unknown-linux-gnu
-    advice of found: . => Install it, or take the line linker out of .cargo/config.toml
-cause = cargo is told to link with {found}, which is not installed.
+    advice of found: (?:x86_64|i686)- => This build is not for the Spark: use the target aarch64-unknown-linux-gnu
+    advice of found: . => Install it, or remove the line linker from .cargo/config.toml
+cause = cargo's settings name the linker {found}, which is not installed.
 remedy = {advice}.
 source = moonrepo/proto#747
 
@@ -169,15 +165,15 @@ values =
     package of library: libclang => libclang-dev
     package of library: (opencv) => libopencv-dev
     package of library: (libav|libsw) => libavcodec-dev, libavformat-dev and libswscale-dev
-    package of library: . => the development package that has its .pc file (apt-file search NAME.pc)
-cause = The crate {crate} needs the library {library} with its headers, and pkg-config does not find it.
+    package of library: . => the development package that contains its .pc file (apt-file search NAME.pc)
+cause = The crate {crate} needs the library {library} with its headers, but pkg-config does not find it.
 remedy = Install {package} and pkg-config, and run cargo again.
 
 [not-position-independent]
 keys = recompile with -fPI
 pattern = relocation (\S+) [^\n]*recompile with -fPI[CE]
 cause = An object was compiled without -fPIC and cannot go into a position-independent program ({found}).
-remedy = Have it compiled with -fPIC (nvcc: -Xcompiler -fPIC); a newer release of the crate or project may do so.
+remedy = Compile it with -fPIC (nvcc: -Xcompiler -fPIC). A newer release of the crate or project may do so.
 source = SunayHegde2006/Air.rs#14
 
 [rust-toolchain-missing]
@@ -187,7 +183,7 @@ keys =
 pattern =
     rustup could not choose a version of (\w+) to run
     toolchain '([^'\n]+)' is not installed
-cause = rustup has no toolchain for this ({found}).
+cause = rustup has no toolchain for this build ({found}).
 remedy = Run rustup default stable, or rustup toolchain install with the version that rust-toolchain.toml names.
 
 [rust-target-missing]
@@ -199,19 +195,17 @@ remedy = Run rustup target add {found}, or build for this machine (aarch64-unkno
 [cargo-no-feature]
 keys = does not have these features
 pattern = depends on '(?P<crate>[^'\n]+)', with features: '(?P<feature>[^'\n]+)' but
-cause = A package asks for the feature {feature} of {crate}, and no version of {crate} that may be taken has it.
-remedy = Take the two in versions that belong together (one release of the project, with its Cargo.lock and --locked),
-    or
-    leave the feature out (--no-default-features --features …); if a [patch] or a path names {crate}, it is too old or
-    too new.
+cause = A package requires the feature {feature} of {crate}, but no permitted version of {crate} has it.
+remedy = Use matching versions of both (one release of the project, with its Cargo.lock and --locked), or disable the
+    feature (--no-default-features --features …). If a [patch] or a path provides {crate}, that copy is too old or too
+    new.
 
 [pyo3-function-missing]
 keys = in module `pyo3
 pattern = cannot find [^'\n]*'(?P<name>_?Py\w+)' in module 'pyo3
-cause = The package's source is older than this Python: its {name} is not there any more. It is built since the index
-    has
+cause = The package's source is too old for this Python, which no longer has {name}. pip builds it because the index has
     no wheel for this Python.
-remedy = Take a newer release of the package, or a Python for which it has wheels (3.12 on DGX OS).
+remedy = Use a newer release of the package, or a Python for which it has wheels (3.12 on DGX OS).
 source = huggingface/tokenizers#1639
 
 [cargo-no-version]
@@ -222,14 +216,14 @@ pattern =
     no matching package named '([^'\n]+)' found
     failed to select a version for (?:the requirement )?'([^'\n]+)'
 cause = cargo found no version of {found} that fits.
-remedy = Compare the requirement in Cargo.toml with what the registry has (cargo search); use the Cargo.lock of the
-    project (--locked), and update the index if it is old.
+remedy = Compare the requirement in Cargo.toml with the registry's versions (cargo search), use the project's Cargo.lock
+    (--locked), and update the index if it is old.
 
 [cargo-lock-outdated]
 keys = needs to be updated but --
 pattern = lock file (\S+) needs to be updated but (?P<option>--\w+) was passed
-cause = Cargo.lock does not fit Cargo.toml, and {option} forbids to change it ({found}).
-remedy = Take the source unchanged from its tag, or update the lock (cargo update -w) if the change is meant.
+cause = Cargo.lock does not fit Cargo.toml, but {option} forbids changing it ({found}).
+remedy = Use the unchanged source of its tag, or update the lock file (cargo update -w) if the change is intended.
 
 [cargo-no-project]
 keys = could not find `Cargo.toml` in
@@ -248,8 +242,8 @@ pattern =
     '([^'\n]{1,80})' may not be used on the stable release channel
     the option '([^'\n]+)' is only accepted on the nightly
     error\[E0658\]: ([^\n]*?) (?:in this position are|is|are) (?:unstable|experimental)
-cause = The source uses a part of Rust that the installed one does not have, or only a nightly toolchain ({found}).
-remedy = Take the toolchain that the project names (rust-toolchain.toml; rustup update, or rustup toolchain install
+cause = The source uses a Rust feature that the installed Rust lacks, or that only a nightly toolchain has ({found}).
+remedy = Use the toolchain that the project names (rust-toolchain.toml; rustup update, or rustup toolchain install
     nightly and cargo +nightly), or a release of the crate for stable Rust.
 source = https://doc.rust-lang.org/error_codes/E0554.html
 
@@ -268,7 +262,7 @@ keys =
 pattern =
     Unable to find (libclang)
     find any valid shared libraries matching: \[\\?'(libclang)
-cause = A crate makes its bindings with bindgen, which needs {found}.
+cause = A crate generates its bindings with bindgen, which needs {found}.
 remedy = Install libclang-dev (and clang), or set LIBCLANG_PATH to the directory with libclang.so.
 source = rust-lang/rust-bindgen#1712
 
@@ -276,8 +270,8 @@ source = rust-lang/rust-bindgen#1712
 keys = PyO3's maximum supported version
 pattern =
     Python interpreter version \((?P<have>[\d.]+)\) is newer than PyO3's maximum supported version \((?P<most>[\d.]+)\)
-cause = The package's PyO3 knows Python up to {most}, and this is {have}; it is built since the index has no wheel for
-    {have}.
+cause = The package's PyO3 supports Python up to {most}, but this is {have}. pip builds the package because the index
+    has no wheel for {have}.
 remedy = Use Python {most} or older (3.12 on DGX OS), or a newer release of the package;
     PYO3_USE_ABI3_FORWARD_COMPATIBILITY=1 builds it anyway.
 source = fief-dev/zxcvbn-rs-py#2
@@ -285,6 +279,6 @@ source = fief-dev/zxcvbn-rs-py#2
 [maturin-no-environment]
 keys = find a virtualenv or conda environment
 pattern = (find a virtualenv or conda environment)
-cause = maturin develop installs into an active environment, and there is none ({found}).
-remedy = Make one and activate it (python3 -m venv .venv), or build a wheel instead (maturin build --release).
+cause = maturin develop installs into the active environment, but none is active ({found}).
+remedy = Create one and activate it (python3 -m venv .venv), or build a wheel instead (maturin build --release).
 """
