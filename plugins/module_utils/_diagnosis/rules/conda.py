@@ -19,10 +19,10 @@ pattern =
     [└├]─ (?P<package3>[^\n]+?) does not exist \(perhaps a typo or a missing channel\)
     (?:PackagesNotFoundError|ResolvePackageNotFound):[^\n]*\n+ *- (?P<package>\S+)
     (?P<package2>PackagesNotFoundError|ResolvePackageNotFound)
-cause = No channel that conda uses has {package} for this platform (conda info names it: a Spark is linux-aarch64).
-remedy = Take it from conda-forge (conda install -c conda-forge), without build strings of another platform (conda env
-    export --no-builds), or with pip, or leave it out on aarch64 where its project builds none for it; PyTorch itself
-    and pytorch-cuda are no longer on the channel pytorch: pip install torch --index-url
+cause = None of conda's channels has {package} for this platform (conda info names it: a Spark is linux-aarch64).
+remedy = Install it from conda-forge (conda install -c conda-forge), without build strings of another platform (conda
+    env export --no-builds), or with pip, or omit it on aarch64 if its project has no build for that. PyTorch and
+    pytorch-cuda are no longer in the channel pytorch: pip install torch --index-url
     https://download.pytorch.org/whl/cu130.
 source = CNES/pangeo-pyinterp#33
 
@@ -35,8 +35,8 @@ pattern =
     + requires\s+[│ ]*[└├]─ (?P=library) (?P<need>[^\n]*?) ?\*?, which conflicts with any
 cause = The packages of this build of {package} exclude each other: it requires {one}, which needs {library} {range},
     and {other}, which needs {library} {need}.
-remedy = It is an error in how that build was packaged, which no setting of yours changes: take another build or version
-    of {package} (conda search {package} lists them), or the pip wheel (torch from the index cu130).
+remedy = The fault is in the package, and no setting can change it: use another build or version of {package} (conda
+    search {package} lists them), or the pip wheel (torch from the index cu130).
 source = conda-forge/pytorch-cpu-feedstock#422
 
 [conda-virtual-package]
@@ -53,12 +53,13 @@ pattern =
     would require (?P<what4>__[^\n]{1,60}?), for which no candidates
     (?P<what2>__(?:cuda|glibc)[^\n]{0,40}?),? which is missing on the system
 values =
-    advice of what: __cuda => On a host make nvidia-smi work; where there is no driver, as in the build of an image, set
-    + CONDA_OVERRIDE_CUDA=13.0 for the command; a project of pixi also declares it ([system-requirements] cuda = "13")
-    advice of what: __archspec => Its build is for another processor: take one for this platform (pixi's platforms has
-    + linux-aarch64), or update pixi, which once compared it wrongly
+    advice of what: __cuda => On a host, make nvidia-smi work. Without a driver, as in an image's build, set
+    + CONDA_OVERRIDE_CUDA=13.0 for the command. For pixi, also declare it in the project ([system-requirements] cuda =
+    + "13")
+    advice of what: __archspec => Its build is for another processor: use one for this platform (linux-aarch64 in
+    + pixi's platforms), or update pixi, of which old releases compared it wrongly
     advice of what: . => Use a newer system (Ubuntu 24.04 has glibc 2.39), or an older build of the package
-cause = conda does not see what the package[ {package}] needs of the system: {what}.
+cause = The package[ {package}] has a requirement that conda does not find met on this system: {what}.
 remedy = {advice}.
 source = pangeo-data/pangeo-docker-images#655
 
@@ -68,8 +69,8 @@ pattern =
     Cannot solve the request because of: (?P<package>[^\n]{1,80}?) cannot be installed because there are no viable
     + options:
     +(?:\n[^\n]*){0,12}?\n[^\n]*?─ (?P<need>\w[^\n─]{0,80}?), for which no candidates were found
-cause = {package} cannot be installed on this platform: each of its builds needs {need}, and no channel has that here.
-remedy = Take another build or version of it (pixi search NAME --platform linux-aarch64), add the channel that has the
+cause = {package} cannot be installed on this platform: each of its builds needs {need}, which no channel has here.
+remedy = Use another build or version of it (pixi search NAME --platform linux-aarch64), add the channel that has the
     missing package, or install it with pip ([pypi-dependencies]; torch from the index cu130).
 source = prefix-dev/pixi#5657
 
@@ -86,16 +87,16 @@ pattern =
     Could not solve for environment specs(?:(?s:.{0,200}?)[└├]─ (?P<why2>[^\n]+?)\.?$)?
     package (?P<why3>\S+ requires [^\n]+?), but none of the providers can be installed
     [└├]─ (?P<why4>[^\n]+?), which conflicts with any installable
-cause = The packages that were asked for exclude each other or need what no channel has[: {why}].
-remedy = [The builds that there are need {python} or the like: ask for such a Python. ]Start with an empty environment
-    and name fewer versions; `nothing provides __cuda` means that conda sees no
-    driver (set CONDA_OVERRIDE_CUDA=13.0 to install without one); do not mix the channels defaults and conda-forge.
+cause = The requested packages exclude each other, or need a package that no channel has[: {why}].
+remedy = [The existing builds need {python} or the like: request such a Python. ]Start with an empty environment and pin
+    fewer versions. `nothing provides __cuda` means that conda sees no driver (set CONDA_OVERRIDE_CUDA=13.0 to install
+    without one). Do not mix the channels defaults and conda-forge.
 
 [conda-channel]
 keys = UnavailableInvalidChannel
 pattern = UnavailableInvalidChannel: [^\n]*?channel (\S+)
-cause = There is no channel {found}, or it has nothing for this machine.
-remedy = Correct or remove it (conda config --show channels); use conda-forge.
+cause = There is no channel {found}, or it has no packages for this machine.
+remedy = Correct or remove it (conda config --show channels), and use conda-forge.
 
 [conda-not-set-up]
 keys =
@@ -104,9 +105,9 @@ keys =
 pattern =
     (Run 'conda init' before 'conda activate')
     (shell has not been properly configured)
-cause = This shell was not set up for conda ({found}), such as that of a script, a unit or a Dockerfile.
-remedy = Run conda init bash once and open a new shell; in a script source etc/profile.d/conda.sh of its installation
-    first, or use conda run -n NAME.
+cause = This shell is not set up for conda ({found}), for example that of a script, a unit or a Dockerfile.
+remedy = Run conda init bash once and open a new shell. In a script, first source etc/profile.d/conda.sh of conda's
+    installation, or use conda run -n NAME.
 
 [conda-not-reached]
 keys =
@@ -134,8 +135,8 @@ keys =
     NoWritablePkgsDirError
     NoWritableEnvsDirError
 pattern = (EnvironmentNotWritableError|NoWritable(?:Pkgs|Envs)DirError)
-cause = The environment belongs to another account ({found}), mostly root's base.
-remedy = Make one of your own (conda create -n NAME) instead of changing base, without sudo.
+cause = The environment belongs to another account ({found}), usually root's base.
+remedy = Create your own (conda create -n NAME) instead of changing base, without sudo.
 
 [conda-no-environment]
 keys =
@@ -145,7 +146,7 @@ pattern =
     EnvironmentLocationNotFound: Not a conda environment: (\S+)
     EnvironmentNameNotFound: [^\n]*?: (\S+)
 cause = There is no conda environment {found}.
-remedy = Look at conda env list for the name (each account and each conda has its own), or create it.
+remedy = Check its name with conda env list (each account and each conda has its own environments), or create it.
 
 [conda-archive-damaged]
 keys =
@@ -155,13 +156,12 @@ pattern =
     InvalidArchiveError\('?[^\n]*?(?P<file1>/\S+?\.(?:conda|tar\.bz2))
     CondaVerificationError: The package for (?P<file2>\S+) located at
 cause = A package in conda's cache is damaged: {file}.
-remedy = Remove what conda has cached (conda clean --packages --tarballs) and run it again; look at the free space (df
-    -h).
+remedy = Clear conda's cache (conda clean --packages --tarballs), check the free space (df -h), and run it again.
 
 [conda-environment-exists]
 keys = prefix already exists
 pattern = prefix already exists: (\S+)
-cause = There is a conda environment at {found} already.
+cause = There already is a conda environment at {found}.
 remedy = Use it (conda activate; conda env update), or remove it first (conda env remove -p {found}).
 
 [pixi-platform]
@@ -169,7 +169,7 @@ keys =
     workspace does not support
     project does not support
 pattern = (?:workspace|project) does not support '(?P<platform>[\w-]+)'
-cause = The pixi workspace lists other platforms than this one, {platform}.
-remedy = Add it with pixi workspace platform add {platform} (platforms in pixi.toml); then each package of it must exist
-    for {platform}.
+cause = The pixi workspace does not list this platform, {platform}.
+remedy = Add it with pixi workspace platform add {platform} (platforms in pixi.toml). Each of its packages must then
+    exist for {platform}.
 """

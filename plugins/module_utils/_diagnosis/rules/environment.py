@@ -17,15 +17,15 @@ pattern =
     InvalidConfigError: (?P<what4>[^\n]{1,160})
     '(?P<what3>project\.[\w.-]+)' must be valid exactly by one definition
 values =
-    advice of what: Invalid dash => Take a newer release of the package; an old one builds with setuptools below 78
+    advice of what: Invalid dash => Use a newer release of the package. An old one builds with setuptools below 78
     + (setuptools<78 in a constraints file that PIP_BUILD_CONSTRAINT or PIP_CONSTRAINT names)
-    advice of what: License => Take a release that has removed these classifiers, or build it with setuptools below 77
+    advice of what: License => Use a release without these classifiers, or build it with setuptools below 77
     + (setuptools<77 in a constraints file that PIP_BUILD_CONSTRAINT or PIP_CONSTRAINT names)
     advice of what: project\.license => Build it with setuptools 77 or newer (pip install -U setuptools, and without
-    + --no-build-isolation), which knows licences as SPDX texts
-    advice of what: . => Build it with the setuptools that the package asks for in build-system.requires, and without
-    + --no-build-isolation, or take a release for the installed one
-cause = The package's configuration and the setuptools that builds it do not fit each other: {what}.
+    + --no-build-isolation), which accepts SPDX licence expressions
+    advice of what: . => Build it with the setuptools in the package's build-system.requires, and without
+    + --no-build-isolation, or use a release of the package for the installed setuptools
+cause = The package's configuration does not fit the setuptools that builds it: {what}.
 remedy = {advice}.
 source = logpai/Drain3#106
 
@@ -33,23 +33,24 @@ source = logpai/Drain3#106
 keys = discovered in a flat-layout
 pattern = Multiple top-level (?:packages|modules) discovered in a flat-layout: (\[[^\]\n]*\])
 cause = The project does not name its packages, and setuptools finds several directories that could be one: {found}.
-remedy = Remove those that are not part of the source (data, outputs, models, build), name the package in pyproject.toml
-    ([tool.setuptools] packages = ["NAME"]), or run the program from its checkout without installing it.
+remedy = Remove the directories that are not part of the source (data, outputs, models, build), name the package in
+    pyproject.toml ([tool.setuptools] packages = ["NAME"]), or run the program from its checkout without installing it.
 source = pypa/setuptools#3197
 
 [hatch-files-unknown]
 keys = which files to ship inside the wheel
 pattern = (Unable to determine which files to ship inside the wheel)
-cause = hatchling finds no directory with the project's name, and does not know which files the wheel has ({found}).
-remedy = Name it in pyproject.toml ([tool.hatch.build.targets.wheel] packages = ["src/NAME"]); in a Dockerfile COPY the
-    sources before the install, or install only the dependencies (uv sync --no-install-project).
+cause = hatchling finds no directory with the project's name, and does not know which files belong in the wheel
+    ({found}).
+remedy = Name the directory in pyproject.toml ([tool.hatch.build.targets.wheel] packages = ["src/NAME"]). In a
+    Dockerfile, COPY the sources before the install, or install only the dependencies (uv sync --no-install-project).
 source = pypa/hatch#1819
 
 [debian-setuptools]
 keys = install_layout
 pattern = AttributeError: (install_layout)
-cause = Debian's changed distutils and another setuptools are mixed ({found}): an old setuptools of apt is used beside a
-    pip or packages that are newer.
+cause = Debian's modified distutils and another setuptools are mixed ({found}): apt's old setuptools is used with a
+    newer pip or newer packages.
 remedy = Build in a virtual environment (python3 -m venv), or upgrade pip, setuptools and wheel together there (pip
     install -U pip setuptools wheel).
 
@@ -57,7 +58,7 @@ remedy = Build in a virtual environment (python3 -m venv), or upgrade pip, setup
 keys = cython_sources
 pattern = AttributeError: '?(?:\w+' object has no attribute ')?(cython_sources)
 cause = The package (PyYAML before 6.0.1) does not build with Cython 3 ({found}).
-remedy = Take PyYAML 6.0.1 or newer, which has wheels; where it is pinned, constrain the build: Cython<3 in a file that
+remedy = Use PyYAML 6.0.1 or newer, which has wheels. If it is pinned, constrain the build: Cython<3 in a file that
     PIP_CONSTRAINT names.
 
 [python-newer-than-source]
@@ -74,10 +75,10 @@ pattern =
     error: implicit declaration of function '(_?Py[A-Z]\w+)'
     fatal error: (longintrepr\.h)
     In function '__Pyx_\w+':\n[^\n]*error: too (?:few|many) arguments to function '[^\n]*?\b(Py[A-Z]\w+)
-cause = The package's C code uses a part of Python's interior that the installed Python no longer has ({found}): it was
-    written for an older Python.
-remedy = Take a release of the package that has a wheel for this Python, or run it with the Python that it supports (uv
-    venv --python 3.12, or 3.11 for old ones).
+cause = The package's C code uses Python internals that the installed Python no longer has ({found}): it was written for
+    an older Python.
+remedy = Use a release of the package with a wheel for this Python, or a Python that it supports (uv venv --python 3.12,
+    or 3.11 for old ones).
 source = MagicStack/uvloop#680
 
 [config-program-missing]
@@ -92,7 +93,7 @@ pattern =
 values =
     package of program: pg_config => libpq-dev (or the wheel psycopg2-binary, which needs no build)
     package of program: . => libmysqlclient-dev (or libmariadb-dev) and pkg-config
-cause = A database's client library is to be built, and its headers are not installed ({program}).
+cause = A client library for a database is being built, but the database's headers are not installed ({program}).
 remedy = Install {package}, and run pip again.
 source = https://docs.astral.sh/uv/reference/troubleshooting/build-failures/
 
@@ -115,16 +116,16 @@ values =
     package of library: libxml2 => libxml2-dev and libxslt1-dev
     package of library: linux => linux-libc-dev (build-essential)
     package of library: . => its development package
-cause = The package is compiled here, since no wheel fits this Python and aarch64, and the headers of {library} are not
+cause = pip compiles the package because no wheel fits this Python and aarch64, but the headers of {library} are not
     installed.
-remedy = Install {package} with apt and run pip again, or take a release or a Python for which there is a wheel (3.12).
+remedy = Install {package} with apt and run pip again, or use a release or a Python (3.12) for which there is a wheel.
 source = https://docs.astral.sh/uv/reference/troubleshooting/build-failures/
 
 [cuda-home-is-a-list]
 keys = nvcc: not found
 pattern = sh: \d+: (?P<path>:\S*/nvcc): not found
-cause = The build calls {path}, with a colon before the path: CUDA_HOME was set like a PATH (CUDA_HOME=$CUDA_HOME:DIR).
-remedy = Set CUDA_HOME to the one directory of the toolkit, without a colon, and remove what was half built (such as
+cause = The build calls {path}, with a colon before the path: CUDA_HOME was set like PATH (CUDA_HOME=$CUDA_HOME:DIR).
+remedy = Set CUDA_HOME to the toolkit's directory only, without a colon, and remove the unfinished build (such as
     flashinfer's cache).
 source = vllm-project/vllm#36077
 
@@ -132,8 +133,8 @@ source = vllm-project/vllm#36077
 keys = unbound variable
 pattern = (\w+): unbound variable
 cause = A script under 'set -u' reads {found}, which is not set.
-remedy = Set {found} before the script runs, in the shell or the unit's environment: a unit's build gets only these
-    variables, never a shell's.
+remedy = Set {found} before the script runs, in the shell or the unit's environment: a unit's build gets only the unit's
+    variables, never the shell's.
 
 [build-requirement-missing]
 keys =
@@ -152,10 +153,10 @@ pattern =
     Cannot import (?:build backend )?'([\w.]+)'
     Missing dependencies:\s+(\S+)
 values = name of found: yaml$ => pyyaml
-cause = {found} is missing where it is imported: with --no-build-isolation pip installs no build requirements, and a
+cause = {found} is imported, but not installed: with --no-build-isolation pip installs no build requirements, and a
     program needs it in its own environment.
 remedy = Install it into the environment of the build or the program first (pip install {found}[, whose package is
-    called {name}]; in this collection the unit's requirements); a wrong Python gives the same error.
+    called {name}]; in this collection the unit's requirements). The wrong Python causes the same error.
 source = foundation-model-stack/fastsafetensors#82
 
 [python-version]
@@ -186,8 +187,8 @@ pattern =
     This environment is externally managed
 cause = pip tried to install into the system's Python, which the distribution manages.
 remedy = Install the distribution's package (apt install python3-NAME), or into a virtual environment (python3 -m venv
-    DIR and DIR/bin/pip, or uv venv; of Ansible's module pip the option virtualenv; in this collection the role
-    python_env), and a program with pipx; never with --break-system-packages.
+    DIR and DIR/bin/pip, or uv venv; for Ansible's module pip the option virtualenv; in this collection the role
+    python_env). Install a program with pipx. Never use --break-system-packages.
 source = actions/runner-images#10781
 
 [install-into-system]
@@ -204,7 +205,7 @@ pattern =
     + file|Maybe|administrative|privileges)
     Permission denied: '(/usr/(?:local/)?lib/python[^'\n]*)
     create or remove files in install directory
-cause = Something was to be installed into the system ({found}), which this account may not write.
-remedy = Install into a virtual environment (python3 -m venv, uv venv), not with sudo; a unit's build makes a wheel,
-    with CMAKE_INSTALL_PREFIX only below the root, and never runs 'setup.py install'.
+cause = An installation tried to write to the system ({found}), which this account cannot do.
+remedy = Install into a virtual environment (python3 -m venv, uv venv), not with sudo. A unit's build creates a wheel,
+    sets CMAKE_INSTALL_PREFIX only below the root, and never runs 'setup.py install'.
 """

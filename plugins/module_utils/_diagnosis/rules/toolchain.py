@@ -22,7 +22,7 @@ pattern =
     installed version of (\S+ \(\S+\)) is (?:less|greater) than the m\w+ required version by CUDA
 cause = This CUDA does not support the host compiler[ ({found})], or cannot read its headers.
 remedy = Use a host compiler that this CUDA supports (gcc 13 of Ubuntu 24.04 with CUDA 13.0): export CUDAHOSTCXX=g++-13
-    (nvcc -ccbin), or set cc and cxx in the unit's toolchain; or take a newer CUDA.
+    (nvcc -ccbin), or set cc and cxx in the unit's toolchain. Or use a newer CUDA.
 source = ServeurpersoCom/acestep.cpp#72
 
 [host-compiler-missing]
@@ -33,8 +33,8 @@ pattern =
     Failed to preprocess host compiler properties
     Cannot find compiler '([^'\n]+)' in PATH
 cause = nvcc could not run its host compiler ({found}).
-remedy = Install g++ (build-essential; the role build_toolchain does), and check that the compiler that CUDAHOSTCXX,
-    -ccbin or toolchain.cxx names is installed.
+remedy = Install g++ (build-essential; the role build_toolchain), and check that the compiler in CUDAHOSTCXX, -ccbin or
+    toolchain.cxx is installed.
 
 [glibc-too-new]
 keys = exception specification is incompatible
@@ -46,9 +46,9 @@ source = NVIDIA/cuda-samples#378
 [nvcc-host-march]
 keys = expected a number
 pattern = nvcc fatal\s*: '(?P<option>(?:arch|tune|cpu|fpu)=[^'\n]+)': expected a number
-cause = nvcc was given an option of the host compiler, -m{option}, which it cannot read.
+cause = nvcc does not understand the option -m{option}, which is for the host compiler.
 remedy = Pass it through (-Xcompiler -m{option}), or let the build add it to C and C++ only (in CMake
-    $<$<COMPILE_LANGUAGE:CXX>:-m{option}>); a processor of x86 is wrong on aarch64, where -mcpu=native fits.
+    $<$<COMPILE_LANGUAGE:CXX>:-m{option}>). On aarch64, names of x86 processors are wrong: use -mcpu=native.
 source = arbor-sim/arbor#575
 
 [nvcc-option-unknown]
@@ -60,11 +60,11 @@ values =
     since of found: -+(?:jump-table-density|split-compile-extended|arch-list) => CUDA 12.4
     since of found: -+(?:diag-|split-compile|minimal|fdevice-) => CUDA 12.1
     since of found: -+(?:t|threads|dlto|M[DFPTQ]|generate-dep|extra-device-vec) => CUDA 11.2
-cause = The nvcc that ran does not know the option {found}[: it is older than {since}, which has it].
-remedy = See which one ran (which -a nvcc; the log's command names it): /usr/bin/nvcc is Ubuntu's old
-    nvidia-cuda-toolkit, which sudo apt remove nvidia-cuda-toolkit takes away. Let CUDA_HOME and PATH name CUDA 13's
-    (/usr/local/cuda), and delete what the old one built (~/.cache/flashinfer, the build directory). Only if the option
-    is your own, correct it in TORCH_NVCC_FLAGS, NVCC_APPEND_FLAGS or CUDAFLAGS.
+cause = The nvcc in use does not know the option {found}[: it is older than {since}, which introduced it].
+remedy = Check which nvcc ran (which -a nvcc; the command in the log names it). /usr/bin/nvcc is Ubuntu's old
+    nvidia-cuda-toolkit: sudo apt remove nvidia-cuda-toolkit removes it. Point CUDA_HOME and PATH to CUDA 13
+    (/usr/local/cuda), and delete the old build (~/.cache/flashinfer, the build directory). If you set the option
+    yourself, correct it in TORCH_NVCC_FLAGS, NVCC_APPEND_FLAGS or CUDAFLAGS.
 source = flashinfer-ai/flashinfer#1532
 
 [driver-too-old]
@@ -79,11 +79,11 @@ pattern =
     driver on your system is too old
     PTX was compiled with an unsupported toolchain
     (?:[Ee]rror|failed|returned)[^\n]{0,80}?(cudaErrorInsufficientDriver|CUDA_ERROR_UNSUPPORTED_PTX_VERSION)
-cause = The NVIDIA driver is older than the CUDA that the program was built with ({found}), or the program does not
-    reach it, as in a container that was started without the GPU.
-remedy = See that nvidia-smi works where the program runs (docker run --gpus all). If it does, use a program or an image
-    for the CUDA that nvidia-smi shows (a stack whose CUDA minor version the driver supports), or update the driver,
-    which DGX OS does with its own updates.
+cause = The NVIDIA driver is too old for the CUDA that the program was built with ({found}), or the program does not
+    reach the driver, as in a container started without the GPU.
+remedy = Check that nvidia-smi works where the program runs (docker run --gpus all). If it does, use a program or an
+    image for the CUDA that nvidia-smi shows (a stack whose CUDA minor version the driver supports), or update the
+    driver, which DGX OS does with its own updates.
 source = ggml-org/llama.cpp#5845
 
 [compiler-crashed]
@@ -99,8 +99,8 @@ pattern =
     error: (?!Killed)(\w[\w ]*) signal terminated program
     PLEASE submit a bug report
 cause = The compiler itself crashed ({found}).
-remedy = Run again: if it crashes at the same file, use another minor version of the compiler; if at a different one,
-    check this host's memory.
+remedy = Run it again. If it crashes at the same file, use another minor version of the compiler. If it crashes at
+    another file, check this host's memory.
 source = vllm-project/vllm#15452
 
 [clang-cuda-unknown]
@@ -115,37 +115,35 @@ pattern =
 values =
     reason of arch: cannot => it found no CUDA toolkit
     reason of arch: . => it does not know this GPU, or not this release of CUDA
-cause = clang was to compile CUDA code ({arch}), and {reason}.
-remedy = Point it to the toolkit (--cuda-path=/usr/local/cuda), take the newest clang (its release notes name the CUDA
-    releases and GPUs that it knows), or build with nvcc and gcc (CMAKE_CUDA_COMPILER=/usr/local/cuda/bin/nvcc; of Bazel
-    --config=cuda_nvcc).
+cause = clang cannot compile CUDA code ({arch}): {reason}.
+remedy = Point it to the toolkit (--cuda-path=/usr/local/cuda), use the newest clang (its release notes name the CUDA
+    releases and GPUs that it supports), or build with nvcc and gcc (CMAKE_CUDA_COMPILER=/usr/local/cuda/bin/nvcc; in
+    Bazel --config=cuda_nvcc).
 source = llvm/llvm-project#125
 
 [nvcc-incomplete]
 keys = Path to libdevice library not specified
 pattern = (Path to libdevice library) not specified
-cause = nvcc does not find a part of its own toolkit beside itself (nvvm/libdevice): it was copied, or the toolkit is
-    not
-    whole.
-remedy = Install the toolkit whole (cuda-toolkit-13-0; role cuda_libraries) and call /usr/local/cuda/bin/nvcc itself,
-    not
-    a copy; nvcc.profile, nvvm and bin belong together.
+cause = nvcc does not find a part of its toolkit next to it (nvvm/libdevice): nvcc was copied, or the toolkit is
+    incomplete.
+remedy = Install the complete toolkit (cuda-toolkit-13-0; role cuda_libraries) and run /usr/local/cuda/bin/nvcc itself,
+    not a copy: nvcc.profile, nvvm and bin belong together.
 source = NVIDIA/nvidia-docker#1308
 
 [lto-versions]
 keys = generated with LTO version
 pattern = generated with LTO version (?P<built>[\d.]+) instead of the expected (?P<have>[\d.]+)
-cause = An object was compiled with link-time optimisation by another gcc (LTO {built}) than the one that links it (LTO
+cause = An object was compiled with link-time optimisation by another gcc (LTO {built}) than the linking one (LTO
     {have}).
-remedy = Use one gcc for all (conda's libraries need conda's gcc), build again in an empty directory, or add -fno-lto to
-    CFLAGS, CXXFLAGS and LDFLAGS.
+remedy = Use one gcc for everything (conda's libraries need conda's gcc), build again in an empty directory, or add
+    -fno-lto to CFLAGS, CXXFLAGS and LDFLAGS.
 
 [protobuf-compiler-version]
 keys = was generated by a
 pattern = This file was generated by an? (?P<age>newer|older) version of protoc
-cause = The build mixes two protobufs: a generated file is of a {age} protoc than the headers that the compiler found.
-remedy = Let protoc and headers be of one release: take conda's or pip's protoc off PATH (which -a protoc), install
-    protobuf-compiler and libprotobuf-dev of apt together, and generate the files again (an empty build directory).
+cause = The build mixes two protobuf releases: a generated file comes from a protoc that is {age} than the headers.
+remedy = Use protoc and headers of the same release: remove conda's or pip's protoc from PATH (which -a protoc), install
+    both protobuf-compiler and libprotobuf-dev with apt, and generate the files again (in an empty build directory).
 
 [go-too-old]
 keys =
@@ -154,16 +152,16 @@ keys =
 pattern =
     go\.mod requires go >= (?P<need1>[\d.]+) \(running go (?P<have>[\d.]+)
     invalid go version '(?P<need2>[\d.]+)': must match format
-cause = The source needs Go {need}[, and this is {have}].
+cause = The source needs Go {need}[, but this is {have}].
 remedy = Install a newer Go (the archive for linux-arm64 from go.dev/dl, or snap install go --classic) and put it before
-    the distribution's on PATH; GOTOOLCHAIN=auto lets Go 1.21 and newer fetch it.
+    the distribution's on PATH. GOTOOLCHAIN=auto lets Go 1.21 and newer fetch it.
 
 [cgo-compiler-missing]
 keys = cgo: C compiler
 pattern = cgo: C compiler '([^'\n]+)' not found
-cause = Go compiles C code here and finds no {found}.
-remedy = Install gcc (apt install build-essential; of an Alpine image apk add build-base), or build without C code with
-    CGO_ENABLED=0 where the program allows it.
+cause = Go needs to compile C code, but does not find {found}.
+remedy = Install gcc (apt install build-essential; in an Alpine image apk add build-base), or build without C code
+    (CGO_ENABLED=0) if the program allows it.
 
 [bazel-version]
 keys =
@@ -172,26 +170,26 @@ keys =
 pattern =
     project you're trying to build requires Bazel (?P<need>[\d.]+\d)
     missing value for mandatory attribute '(?P<attribute>toolchain_config)'
-cause = The source needs another Bazel than the one that is called[: exactly {need} (.bazelversion)][, an older one: its
-    rules have no {attribute}].
-remedy = Install bazelisk as bazel (its file for linux-arm64), which fetches that version, or set USE_BAZEL_VERSION.
+cause = The source needs another Bazel than the one in use[: exactly {need} (.bazelversion)][, an older one: its rules
+    have no {attribute}].
+remedy = Install bazelisk (its linux-arm64 file) as bazel: it downloads that version. Or set USE_BAZEL_VERSION.
 
 [bazel-server-lost]
 keys = Server terminated abruptly
 pattern = (Server terminated abruptly) \(error code: 14
 uncertain = yes
-cause = Bazel's server was killed ({found}): mostly memory ran out, since its jobs compile side by side.
-remedy = Run it with fewer jobs (--jobs=4 --local_resources=memory=HOST_RAM*.5), end other programs that hold memory,
+cause = Bazel's server was killed ({found}): usually memory ran out, because its jobs compile in parallel.
+remedy = Run it with fewer jobs (--jobs=4 --local_resources=memory=HOST_RAM*.5), stop other programs that use memory,
     and look for Out of memory in the kernel's log (journalctl -k).
 source = bazelbuild/bazel#3020
 
 [bazel-cuda-configuration]
 keys = Cuda Configuration Error:
 pattern = Cuda Configuration Error: ([^\n]+)
-cause = Bazel's configuration of CUDA failed: {found}.
-remedy = Name what it does not find or read: TF_CUDA_PATHS=/usr/local/cuda,/usr (of newer releases HERMETIC_CUDA_VERSION
-    and HERMETIC_CUDNN_VERSION), TF_CUDA_COMPUTE_CAPABILITIES=12.1 as numbers, and run ./configure and bazel clean
-    --expunge before the next build.
+cause = Bazel's CUDA configuration failed: {found}.
+remedy = Set what it does not find or understand: TF_CUDA_PATHS=/usr/local/cuda,/usr (in newer releases
+    HERMETIC_CUDA_VERSION and HERMETIC_CUDNN_VERSION) and TF_CUDA_COMPUTE_CAPABILITIES=12.1 as numbers. Run ./configure
+    and bazel clean --expunge before the next build.
 
 [bazel-download]
 keys = Error downloading [
@@ -199,17 +197,16 @@ pattern =
     Error downloading \[(?P<url>[^\],\n]{1,300})[^\n]{0,600}?: (?P<why>(?:connect |[Rr]ead )?timed out|Unknown host[^\
     +n]*|GET returned \d+[\w ]*|Checksum was[^\n]*|PKIX[^\n]*)
 cause = Bazel could not download {url}: {why}.
-remedy = See that curl -I {url} works here; Bazel takes a proxy from HTTPS_PROXY, and for a CA of the proxy needs
-    --host_jvm_args=-Djavax.net.ssl.trustStore=FILE. Without a network fetch it elsewhere and give --distdir=DIR.
+remedy = Check that curl -I {url} works here. Bazel uses the proxy in HTTPS_PROXY, and for a proxy's CA needs
+    --host_jvm_args=-Djavax.net.ssl.trustStore=FILE. Without a network, download it elsewhere and pass --distdir=DIR.
 
 [bazel-undeclared-headers]
 keys = undeclared inclusion(s)
 pattern = undeclared inclusion\(s\) in rule '[^'\n]+'(?:(?s:.{0,400}?)\n\s+'(?P<file>[^'\n]+)')?
-cause = Bazel stops since a file includes headers that no rule names[, such as {file}]: the compiler's or CUDA's
-    directories
-    are not those that Bazel's configuration wrote down, or the rules have no case for this machine's.
-remedy = Run bazel clean --expunge and ./configure after each change of compiler or CUDA; if the headers are those of a
-    directory for aarch64, take a newer release of the project, whose rules know it.
+cause = Bazel stops because a file includes headers that no rule names[, such as {file}]: the compiler's or CUDA's
+    directories differ from those in Bazel's configuration, or the rules do not cover this machine's.
+remedy = Run bazel clean --expunge and ./configure after each change of compiler or CUDA. If the headers are in a
+    directory for aarch64, use a newer release of the project, whose rules cover it.
 source = jax-ml/jax#23573
 
 [bazel-toolchain]
@@ -222,10 +219,10 @@ pattern =
     does not contain a toolchain for cpu '(\w+)'
     No (?:default_)?toolchain found for cpu '(\w+)'
 cause = Bazel has no toolchain for this machine (aarch64): {found}.
-remedy = Take the project's release or option for aarch64 (--platforms, --config), see that gcc or clang is on PATH for
-    Bazel's automatic C++ toolchain (CC), and run bazel clean --expunge after a change;
-    --toolchain_resolution_debug='.*' tells why. A Bazel
-    before 1.0 knows none here: take the project's newer release, with the Bazel that it names.
+remedy = Use the project's release or option for aarch64 (--platforms, --config), check that gcc or clang is on PATH for
+    Bazel's automatic C++ toolchain (CC), and run bazel clean --expunge after a change.
+    --toolchain_resolution_debug='.*' shows the reason. Bazel before 1.0 has none for aarch64: use a newer release of
+    the project, with the Bazel that it names.
 
 [triton-llvm-directory]
 keys = version.txt'
