@@ -654,7 +654,7 @@ values =
     + logs of all ranks and hosts for their first error (memory, the kernel's log), and let all of them reach each other
     + (GLOO_SOCKET_IFNAME, NCCL_SOCKET_IFNAME; /etc/hosts must not map a host's own name to 127.0.1.1)
     advice of why: . => If it is memory, lower --mem-fraction-static or --cuda-graph-max-bs; if it is a kernel, choose
-    + another --attention-backend (triton or flashinfer); --disable-cuda-graph tells which
+    + another --attention-backend (triton or flashinfer). --disable-cuda-graph tells whether graphs are at fault
 cause = SGLang failed while it recorded CUDA graphs: {why}.
 remedy = {advice}.
 
@@ -1063,8 +1063,8 @@ source = https://docs.ansible.com/ansible/latest/collections/ansible/builtin/ssh
 keys = Failed to connect to the host via ssh
 pattern = (Failed to connect to the host via ssh)[.:]?\s*$
 cause = Ansible could not log in to the host, and this line has no reason ({found}).
-remedy = Run it with -vvvv, or log in by hand with the same account, key and port (ssh -v -l USER HOST): the line before
-    the end says whether the name, the network, the host's key or the login fails.
+remedy = Run it with -vvvv, or log in by hand with the same account, key and port (ssh -v -l USER HOST): the second last
+    line says whether the name, the network, the host's key or the login fails.
 source = ansible/ansible#21431
 
 [compiler-does-not-work]
@@ -1358,12 +1358,10 @@ pattern = terminate called after throwing an instance of '(?P<type>[^'\n]+)'(?:\
 values =
     advice of why: .*FP4 data type => TensorRT-LLM's older backend has no FP4: start it with --backend pytorch, and do
     + without trtllm-build
-    advice of why: .*INTERNAL ASSERT FAILED => It is a fault of PyTorch itself, mostly after another thread's error:
-    + read the
-    + first error above it, and take a newer PyTorch
-    advice of type: . => Do what it says, or read the lines before it; a file that ends too soon must be downloaded
-    + again,
-    + and a key, JSON or regular expression that is not known wants a newer program
+    advice of why: .*INTERNAL ASSERT FAILED => This is a fault of PyTorch itself, usually after another thread's
+    + error: read the first error above it, and use a newer PyTorch
+    advice of type: . => Do what it says, or read the lines above it. Download a truncated file again; an unknown key,
+    + JSON or regular expression needs a newer program
 cause = The program ended with a C++ exception that nothing caught ({type})[: {why}].
 remedy = {advice}.
 source = MuhammadMoinFaisal/LargeLanguageModelsProjects#6
@@ -1716,9 +1714,8 @@ values =
     + of
     + the server pins (2.7 or newer for float8_e8m0fnu, 2.8 or newer for float4_e2m1fn_x2), in a new environment
     advice of why: . => Read that worker's own traceback above (the first line with ERROR of a Worker): its last lines
-    + name
-    + the part that failed; start the server without that part's options or with another backend for it, or use a newer
-    + release
+    + name the part that failed. Start the server without that part's options or with another backend for it, or use a
+    + newer release
 cause = A worker of the server failed: {why}.
 remedy = {advice}.
 source = vllm-project/vllm#28363
@@ -1834,7 +1831,7 @@ source = modelscope/ms-swift#7228
 keys = Loading lora
 pattern = RuntimeError: Loading lora (?P<adapter>\S+) failed
 cause = vLLM could not load the adapter {adapter}; the traceback above this line says why.
-remedy = Read its last exception before this one; the adapter must be PEFT's (adapter_config.json and
+remedy = Read the last exception above this line. The adapter must be in PEFT's format (adapter_config.json and
     adapter_model.safetensors), for this base model, without modules_to_save or DoRA, and its rank within
     --max-lora-rank.
 source = vllm-project/vllm#8945
@@ -1844,8 +1841,8 @@ keys = Received a dump signal due to a collective timeout
 pattern = (Received a dump signal due to a collective timeout)
 cause = A collective operation timed out in this or another rank ({found}); this line is not the first sign of it.
 remedy = Find the first line with Watchdog caught collective operation timeout in the logs of all ranks: compare their
-    OpType
-    and SeqNum (a rank with other ones took another way through the program), and look at the rank that has none.
+    OpType and SeqNum (a rank with different ones took another path through the program), and check the rank that has
+    none.
 source = axolotl-ai-cloud/axolotl#3476
 
 [errno]

@@ -26,24 +26,25 @@ pattern =
     [Ss]et(?:ting)? (?:the )?environment variable '?(?P<variable5>[A-Z][A-Z0-9_]{3,})'?(?: to |=)'?(?P<value>[^\s',.]+)
 unless = Defaulting to a blank|[Uu]sing default|\bwill (?:use|fall)|default to
 values =
-    advice of variable: (HF|HUGGING_FACE\w*)_\w*TOKEN => Make a token on the hub's page of settings and give it to the
+    advice of variable: (HF|HUGGING_FACE\w*)_\w*TOKEN => Create a token on the hub's settings page and pass it to the
     + program
-    advice of variable: (NGC|NVIDIA)_API_KEY => Make a key on the NGC page of the account and give it to the program
+    advice of variable: (NGC|NVIDIA)_API_KEY => Create a key on the account's NGC page and pass it to the program
     advice of variable: (AMENT_PREFIX_PATH|COLCON_\w+|ROS_\w+) => Load ROS 2 first (source
-    + /opt/ros/DISTRIBUTION/setup.bash), or, where the log names variables of a copy of its own, export those; the last
-    + resort is
-    advice of variable: (CUDA_HOME|CUDA_PATH) => Name the CUDA toolkit's directory (/usr/local/cuda)
-    advice of variable: . => Give it its value
-cause = The program needs the environment variable {variable}[ as {value}], which is not set so where it runs.
-remedy = {advice}: export {variable}=VALUE in the same shell before the start (docker run -e {variable}=VALUE, the .env
-    file of a compose project, Environment= of a unit; sudo drops variables unless sudo -E is used).
+    + /opt/ros/DISTRIBUTION/setup.bash), or, if the log names variables of the program's own copy, export those; the
+    + last resort is
+    advice of variable: (CUDA_HOME|CUDA_PATH) => Set it to the CUDA toolkit's directory (/usr/local/cuda)
+    advice of variable: . => Set it
+cause = The program needs the environment variable {variable}[ as {value}], which is not set like that in its
+    environment.
+remedy = {advice}: export {variable}=VALUE in the same shell before you start it (docker run -e {variable}=VALUE, the
+    .env file of a compose project, Environment= of a unit; sudo drops variables unless sudo -E is used).
 source = https://github.com/NVIDIA/dgx-spark-playbooks
 
 [import-not-available]
 keys = is not available
 pattern = ImportError: (?P<part>[^\n]{1,80}? '(?P<package>\w+)') is not available\.?$
 uncertain = yes
-cause = The program could not import {package}: it is not installed, or its import fails.
+cause = The program could not import {package}, which is not installed or fails to import.
 remedy = Import it with the Python that runs the program (python -c 'import {package}'), which says why it fails.
 
 [package-required]
@@ -56,8 +57,8 @@ pattern =
     ^\W*\w*(?:Error|Exception): (?P<part2>[\w .-]{3,80}?) requires (?:the )?'?(?P<package2>[\w-]+(?=
     + (?:package|library|module|to be installed)))'?(?: package| library| module| to be installed)?\.?$
 cause = {part} needs the package {package}, which is not installed.
-remedy = Install it with the Python that runs the program (python -m pip install {package}; a name of its own index or
-    repository may differ), or choose another setting than {part}.
+remedy = Install it with the Python that runs the program (python -m pip install {package}; it may have another name in
+    an index or repository), or choose a setting other than {part}.
 
 [root-required]
 keys =
@@ -80,9 +81,9 @@ pattern =
     + (?:privileges?|access|rights?|permissions?))
     (?P<why4>[Pp]lease (?:re-?)?run (?:this \w+ |it |again )?(?:as (?:the )?'?root|with '?sudo)\b)
 unless = not (?:be )?run|unless|if you|for real execution
-cause = The program wants the rights of root ({why}).
-remedy = Run it with sudo; where a program does it for you over ssh or from a service, give that account sudo without a
-    password for this command (a file in /etc/sudoers.d), or do that step by hand.
+cause = The program requires root ({why}).
+remedy = Run it with sudo. If a program runs it over ssh or from a service, allow that account sudo without a password
+    for this command (a file in /etc/sudoers.d), or do that step by hand.
 
 [fabric-required]
 keys =
@@ -94,9 +95,8 @@ keys =
 pattern =
     Error: (?P<what>[^\n]{3,80}?) (?:requires?|needs?|is only supported (?:on|with|over)|only works (?:with|over))
     + (?:an? )?(?P<need>MNNVL|NVLink|NVSwitch|NVLS|multicast|GPUDirect(?: RDMA)?)\b
-cause = The program needs {need} ({what}), which Sparks do not have: between two of them there is RoCE, without
-    GPUDirect.
-remedy = Switch that function off (its option or environment variable: the program's help or the model's page names it),
+cause = The program needs {need} ({what}), which Sparks do not have: two Sparks are linked by RoCE, without GPUDirect.
+remedy = Switch that feature off (its option or environment variable: the program's help or the model's page names it),
     so that NCCL's ordinary collectives are used, or use one Spark.
 source = https://docs.nvidia.com/dgx/dgx-spark-porting-guide/porting/cuda.html
 
@@ -114,14 +114,14 @@ pattern =
     + [^\n\d]{0,30}(?P<have>\d[\w.+]*\w))?
     Error: [^\n]{0,60}?[Yy]ou need '?(?P<package2>[A-Za-z][\w-]*) ?(?P<bound2>>=|==|~=|>|<=|<) ?(?P<version2>\d[\w.]*\w)
 values =
-    advice of package: CUDA => Install a CUDA toolkit of that version (cuda-toolkit-13-0; role cuda_libraries) and let
-    + CUDA_HOME and PATH name it
+    advice of package: CUDA => Install a CUDA toolkit of that version (cuda-toolkit-13-0; role cuda_libraries) and set
+    + CUDA_HOME and PATH to it
     advice of package: [Pp]y[Tt]orch|[Tt]orch => Install a PyTorch of that version for CUDA 13 with its torchvision
-    + and torchaudio (pip install --index-url https://download.pytorch.org/whl/cu130), or another release of what
-    + asks for it
-    advice of package: [Pp]ython => Make the environment with a Python of that version (uv venv --python 3.12)
-    advice of package: . => Install that version (pip install, with the name, bound and version in one pair of quotes)
-cause = The program[ {program}] takes {package} only {bound} {version}[, and {have} is installed].
+    + and torchaudio (pip install --index-url https://download.pytorch.org/whl/cu130), or another release of the program
+    + that requires it
+    advice of package: [Pp]ython => Create the environment with that Python version (uv venv --python 3.12)
+    advice of package: . => Install that version (pip install, with name, bound and version together in quotes)
+cause = The program[ {program}] supports {package} only {bound} {version}[, but {have} is installed].
 remedy = {advice}.
 
 [parts-not-divisible]
@@ -136,17 +136,16 @@ pattern =
     + (?P<other1>[^\n]{1,120}?)(?:\.|\. [^\n]+)?$
     Error: (?P<part2>[^\n]{2,120}?) is not divisible by (?P<other2>[^\n]{1,120}?)\.?$
 values =
-    advice of part: .*(?:page|block) => Leave out speculative decoding with a draft model, or take a cache of another
-    + type (--kv-cache-dtype fp8 or auto) or another --block-size: parts of the cache must have one size of page
-    advice of other: .*generations => Raise per_device_train_batch_size, times the processes and the accumulation, to a
-    + multiple of num_generations (it counts answers, not prompts), or lower num_generations
-    advice of part: .*(?:batch|sequence|seq_len|world|process|rank) => Change the batch, the sequence's length or the
-    + number of processes to one that divides it
+    advice of part: .*(?:page|block) => Leave out speculative decoding with a draft model, or use a cache of another
+    + type (--kv-cache-dtype fp8 or auto) or another --block-size: all parts of the cache must have the same page size
+    advice of other: .*generations => Raise per_device_train_batch_size so that its product with the processes and the
+    + accumulation is a multiple of num_generations (the batch counts answers, not prompts), or lower num_generations
+    advice of part: .*(?:batch|sequence|seq_len|world|process|rank) => Change the batch, the sequence length or the
+    + number of processes so that it divides evenly
     advice of part: .*(?:width|height|image|resolution) => Make width and height multiples of 64
-    advice of part: . => Lower --tensor-parallel-size of a server to a number that divides it (1 on one Spark), or
-    + change
-    + the other size
-cause = Two sizes do not go together: {part} must be a multiple of {other}.
+    advice of part: . => Lower --tensor-parallel-size of a server to a divisor of it (1 on one Spark), or change the
+    + other size
+cause = Two sizes do not match: {part} must be a multiple of {other}.
 remedy = {advice}.
 
 [built-without]
@@ -167,12 +166,12 @@ pattern =
     + (?P<need3>[\w. /+-]{2,40}?)(?: (?:support|enabled))?(?:[.,;(!]|$)
 values =
     advice of need: (?i:.*(?:cudnn)) => Install cuDNN for CUDA 13 and build it from source with cuDNN switched on
-    + (-DWITH_CUDNN=ON of CTranslate2, -DUSE_CUDNN=1 elsewhere), or take a build that has it
-    advice of need: (?i:.*(?:cuda|gpu|cublas|nvidia)) => Take a build with CUDA 13 for this machine, which for aarch64
-    + is often only an image or a build from source (with the toolkit on PATH and the option for CUDA on:
-    + -DUSE_CUDA=1 of LightGBM)
-    advice of need: . => Take a build that has it, or build it from source with that option on and its development files
-    + installed
+    + (-DWITH_CUDNN=ON for CTranslate2, -DUSE_CUDNN=1 elsewhere), or use a build that has it
+    advice of need: (?i:.*(?:cuda|gpu|cublas|nvidia)) => Use a build with CUDA 13 for this machine. For aarch64 that
+    + is often only an image or a build from source (with the toolkit on PATH and the CUDA option on, such as
+    + -DUSE_CUDA=1 for LightGBM)
+    advice of need: . => Use a build that has it, or build it from source with that option on and its development
+    + files installed
 cause = This build of the program does not have {need} ({part}).
 remedy = {advice}.
 source = lightgbm-org/LightGBM#3696
@@ -182,9 +181,9 @@ keys = ", line
 pattern =
     \A\s*File '[^'\n]+', line \d+, in \S+\n\s+raise \w*(?:Error|Exception|Exit)\(\s*f?'(?P<why>[^'\n]{8,300}?)\.?'[^\n]*
     +\n(?:[ ~^]+\n)?TypeError: (?:\w+\.)?__init__\(\) missing
-cause = The program refuses something, and fails over its own message, which is: {why}.
-remedy = Do what that message says (as options of a server its names have hyphens for underscores; --help lists them);
-    a newer release of the program prints it properly.
+cause = The program reported an error, but failed to print its message, which is: {why}.
+remedy = Do what that message says (server options have hyphens instead of the underscores; --help lists them). A newer
+    release of the program may print it properly.
 source = InternLM/lmdeploy#1123
 
 [called-with-other-arguments]
@@ -196,11 +195,11 @@ pattern =
     + (?P<count>\d+) (?:was|were) given
     TypeError: (?P<function>[\w.]+)\(\) missing \d+ required positional arguments?: (?P<argument>'\w+'(?:[\w ,]+'\w+')*)
 uncertain = yes
-cause = {function} was called[ by {raiser}][ without {argument}] [with {count} arguments, which it does not take]: the
-    caller is at fault (a bug of this release, if both are of one package), or the two are packages whose versions do
-    not fit.
-remedy = Upgrade the package that the traceback's last places name, where such a bug is mostly mended; if {function} is
-    of another one, install the version of that which the caller's release pins (requirements.txt or pyproject.toml).
+cause = {function} was called[ by {raiser}][ without {argument}][ with {count} arguments, which it does not accept]: the
+    caller has a bug in this release (if both belong to one package), or the two packages have versions that do not fit.
+remedy = Upgrade the package that the traceback's last lines name, where such a bug is usually fixed. If {function}
+    belongs to another package, install the version of that package which the caller's release pins (requirements.txt or
+    pyproject.toml).
 source = vllm-project/vllm#23066
 
 [package-to-install-first]
@@ -210,11 +209,10 @@ keys =
     needs to be installed
 pattern =
     (?:the|The) '(?P<package>[\w.-]+)' (?:Python )?(?:package|library|module) (?:must|needs to) be installed
-cause = The program goes no further without the package {package}, which it cannot import: it is not installed, or its
-    own
-    import fails.
-remedy = Install it with the Python that runs the program (python -m pip install {package}); if it is there, python -c
-    'import {package}' says what it lacks (of sageattention mostly triton).
+cause = The program cannot continue without the package {package}, which it cannot import: it is not installed, or its
+    own import fails.
+remedy = Install it with the Python that runs the program (python -m pip install {package}). If it is installed, python
+    -c 'import {package}' says what is missing (for sageattention usually triton).
 source = Comfy-Org/ComfyUI#7484
 
 [package-asked-for]
@@ -225,24 +223,25 @@ pattern =
     Error: [^\n]*?['\"(](?P<command1>(?:uv )?pip3? install [^'\"()\n]*[^'\"()\n .])
     Error: [^\n]*?[Pp]lease install '?(?P<command2>[\w.-]+(?:\[[\w,-]+\])?)'?(?= (?:for|to|before|first|it|with|via
     +|from)\b|[.,;]? *$)
-cause = The program needs a package that is not installed, or a newer one than there is: it asks for {command}.
-remedy = Install it with the Python that runs the program (python -m pip install), with --no-deps where it would replace
-    torch; if it has no wheel for aarch64, look for an option that goes without it.
+cause = The program needs a package that is not installed, or a newer release than the installed one: it asks for
+    {command}.
+remedy = Install it with the Python that runs the program (python -m pip install), with --no-deps if it would replace
+    torch. If it has no wheel for aarch64, look for an option that avoids it.
 
 [torch-check-false]
 keys = to be true, but got false
 pattern = Expected (?P<what>[^\n]{3,240}?) to be true, but got false
 values =
     advice of what: .*(?:type\(|::k[A-Z]|Float|Half|BFloat|Int) => A tensor has another data type than this kernel
-    + takes: choose another quantization or --dtype, or another backend for it
+    + accepts: choose another quantization or --dtype, or another backend for it
     advice of what: .*(?:device|is_cuda|cuda) => Move all tensors and the model to one device
     advice of what: .*contiguous => Pass it contiguous tensors (x.contiguous())
-    advice of what: .*(?:size|shape|dim|stride|numel|[%=<>]) => Compare the shapes that the program passes with what the
-    + kernel takes: another size of groups, heads or parallelism, or another model
+    advice of what: .*(?:size|shape|dim|stride|numel|[%=<>]) => Compare the shapes that the program passes with what
+    + the kernel accepts: use another size of groups, heads or parallelism, or another model
     advice of what: . => Choose another backend for that kernel
 uncertain = yes
-cause = A compiled part of the program checked its arguments, and this does not hold: {what}.
-remedy = {advice}; the traceback's last places name the operator and its options.
+cause = A compiled part of the program checked its arguments and found that this does not hold: {what}.
+remedy = {advice}; the traceback's last lines name the operator and its options.
 source = vllm-project/vllm#20221
 
 [arguments-required]
@@ -252,19 +251,17 @@ values =
     advice of names: model(?:_tag)?\b => Write the model's name or directory as the first word after serve
     advice of names: . => Add it to the command
 cause = {program} was started without {names}.
-remedy = {advice}: a line of the command may have lost its \\ at the end (nothing, no space, may follow it), or a
-    variable
-    is empty; --help shows the form.
+remedy = {advice}. Perhaps a line of the command lost its \\ at the end (not even a space may follow it), or a variable
+    is empty; --help shows the syntax.
 source = vllm-project/vllm#13150
 
 [own-fault-reported]
 keys = This is a bug
 pattern = (?:^|[:\]] )(?P<why>[^\n:]{6,160}?)[.:,;]? This is a bug\b
 uncertain = yes
-cause = The program reports a fault of its own: {why}.
-remedy = Take its newest release, send fewer requests at once, or leave out the less common options; then look these
-    words
-    up in the project's issues.
+cause = The program reports an internal fault: {why}.
+remedy = Use its newest release, send fewer requests at once, or leave out the less common options. Then search the
+    project's issues for this message.
 source = huggingface/text-embeddings-inference#744
 
 [options-exclusive]
@@ -299,7 +296,7 @@ pattern =
     + be\b
 uncertain = yes
 cause = {first} and {second} exclude each other, and both are set.
-remedy = Leave one of them out; if you gave only one, look for the other in the script, the configuration file or the
+remedy = Leave one of them out. If you set only one, look for the other in the script, the configuration file or the
     environment that the program also reads.
 source = pytorch/pytorch#175435
 
@@ -314,8 +311,8 @@ uncertain = yes
 cause = A program written in Rust or Go read less than it expected ({why}): a file is cut off, or the process at the
     other
     end of a pipe or connection has ended.
-remedy = If it was reading a file, download or write it anew (compare its size); of a server read the first error of its
-    other processes, and look for Out of memory in the kernel's log (journalctl -k).
+remedy = If it was reading a file, download or write it again (compare its size). For a server, read the first error of
+    its other processes, and look for Out of memory in the kernel's log (journalctl -k).
 source = guoqingbao/xinfer#195
 
 [program-advice-list]
@@ -374,7 +371,7 @@ pattern =
     \A(?:\W*(?:\w+\.)*\w*(?:Error|Exception|error):|(?:[^\n]*validation errors? for \w+\n(?:\S+\n)?)?\s*Value error,)
     + (?P<why>[^\n]{4,300}?\b(?:without|requires?) '?(?P<option>--[a-z][\w-]+)'?[^\n]{0,160}?)\.?(?: \[type=[^\n]*)?$
 cause = The program names an option that it needs: {why}.
-remedy = Start it with {option} (its --help says which values it takes), or change what its message says instead.
+remedy = Start it with {option} (its --help lists the values), or make the other change that the message suggests.
 
 [value-among-choices]
 keys =
@@ -407,8 +404,8 @@ pattern =
     (?:Error|Exception|error): (?P<setting4>[^\n:]{2,60}?) does not support (?P<value4>[^\n]{2,80}?)\. Supported
     + [\w -]{2,40}: (?P<choices4>[^\n]{3,200}?)\.?(?: [A-Z][^\n]*)?$
 unless = ('\w+')[^\n]*\bgot \1
-cause = The program does not take this value of {setting}[: {value}].
-remedy = Choose one of those that it names: {choices}; for another one take a release of the program that has it.
+cause = The program does not accept this value of {setting}[: {value}].
+remedy = Choose one of the values that it names: {choices}. Any other value needs a release of the program that has it.
 
 [machine-not-known]
 keys =
@@ -432,12 +429,10 @@ pattern =
     +|\b(?:[Mm]achine|[Aa]rch(?:itecture)?|[Pp]latform|[Pp]rocessor|CPU) [(\['"]?(?P<machine2>(?:[Ll]inux[-_/
     + ])?(?:aarch64|arm64|ARM64))['")\]]? (?:is )?(?:unknown|unsupported|unrecogni[sz]ed))
 unless = (?i:warn|skip|fall|ignor|default|deprecat)
-cause = The program or its build does not know this machine ({machine}): it has a case for others, such as x86_64, and
-    none
-    for this one.
-remedy = Take a newer release, whose notes or issues name aarch64, or another package for the same purpose; where only
-    the
-    choice of a download or of flags fails, its script can be given the case for aarch64.
+cause = The program or its build does not know this machine ({machine}): it handles others, such as x86_64, but not this
+    one.
+remedy = Use a newer release whose notes or issues name aarch64, or another package for the same purpose. If only the
+    choice of a download or of flags fails, add the case for aarch64 to its script.
 source = capstone-engine/capstone#2102
 
 [only-supported]
@@ -462,15 +457,14 @@ pattern =
     + (?P<have2>[^\n]{1,160}?))?\.?(?: \[type=[^\n]*)?$
 unless = SM ?\d|sm_?\d|Blackwell|Hopper|Ampere|(?i:gpus?|devices?|compute capability)\b
 values =
-    advice of need: multimodal models => Upgrade the server and Transformers, which do not know this model as one for
-    + images; if it is one for text, leave the option out
+    advice of need: multimodal models => Upgrade the server and Transformers, which do not know that this model reads
+    + images; if it is a text model, leave out the option
     advice of need: .*(?:b?fp?16|[Hh]alf)\b.*(?:type|dtype)? => Load the model in that type (dtype=torch.bfloat16,
-    + --dtype
-    + bfloat16), run its call under torch.autocast("cuda", dtype=torch.bfloat16), or choose another attention
+    + --dtype bfloat16), run the call under torch.autocast("cuda", dtype=torch.bfloat16), or choose another attention
     + (attn_implementation="sdpa")
-    advice of need: . => Where a setting of yours decides it, give it that value; where the model's files do, take the
-    + model in another form (quantization, precision) or choose another backend for that part; or leave out the option
-    + that asks for it
+    advice of need: . => If one of your settings decides it, set that value. If the model's files do, use the model in
+    + another form (quantization, precision), choose another backend for that part, or leave out the option that
+    + requires it
 cause = [{part}: ]only {need} is supported in this release[, and this is {have}].
 remedy = {advice}.
 
@@ -487,8 +481,8 @@ pattern =
     + yet)?\.?$
 unless = (?i:device|driver|gpu|system|platform|hardware) does|Error in function
 cause = {part} does not support {feature} in this release of the program.
-remedy = Leave out the option that asks for the one or the other[ ({log_backend_option} in this log)], or take a newer
-    release, whose notes say so.
+remedy = Leave out the option that requests one or the other[ ({log_backend_option} in this log)], or use a newer
+    release whose notes say so.
 
 [pair-not-supported]
 keys =
@@ -506,18 +500,18 @@ pattern =
     + )?(?:supported|compatible|implemented|available)|incompatible|unsupported)(?: yet)?(?: (?P<how>with|when|for|on|
     +by|in|without) (?P<other>[^\n]{2,140}?))?\.?$
 values =
-    advice of what: .*\b[Pp]ipeline parallel => Leave out --pipeline-parallel-size (take --tensor-parallel-size)
-    advice of what: .*\bbackend => Choose another backend for it (--moe-backend, --attention-backend; Marlin and Triton
-    + take most shapes)
+    advice of what: .*\b[Pp]ipeline parallel => Leave out --pipeline-parallel-size (use --tensor-parallel-size)
+    advice of what: .*\bbackend => Choose another backend for it (--moe-backend, --attention-backend; Marlin and
+    + Triton support most shapes)
     advice of other: .*\b(?:device|GPU|platform|hardware|architecture|SM_?\d+) => This kernel does not exist for that
-    + GPU: take the model in another quantization (GPTQ, AWQ, FP8), choose another backend for it, or a GPU that has it
+    + GPU: use the model in another quantization (GPTQ, AWQ, FP8), another backend for it, or a GPU that has the kernel
     advice of how: with => Leave out one of the two options or settings
-    advice of how: for|on => Choose another one there, or leave the option out
-    advice of how: . => Take the option or setting out of the command or configuration
-    advice of how: (?:) => Take the option or setting out of the command or configuration
+    advice of how: for|on => Choose another value there, or leave out the option
+    advice of how: . => Remove the option or setting from the command or configuration
+    advice of how: (?:) => Remove the option or setting from the command or configuration
 unless = is not available\.?$
 cause = This release of the program does not support {what}[ {how} {other}].
-remedy = {advice}, or take a newer release of the program, whose notes say so.
+remedy = {advice}, or use a newer release of the program whose notes say so.
 
 [setting-refused]
 keys = validation error
@@ -525,12 +519,12 @@ pattern =
     validation errors? for (?P<model>\w+)\n(?:(?P<field>\w[\w.\[\]-]*)\n)?\s*(?P<why>Extra inputs are not permitted|
     +Field required|Input should be [^\n\[]*[^\n\[ ])
 values =
-    advice of why: Extra => Remove it, or correct its name and level: this release has no such setting there (of
-    + TensorRT-LLM compare the YAML file with the reference of the installed release)
+    advice of why: Extra => Remove it, or correct its name and level: this release has no such setting there (for
+    + TensorRT-LLM, compare the YAML file with the reference of the installed release)
     advice of why: Field => Add it: this release requires it
-    advice of model: (?:VllmConfig|ModelConfig|Compress\w+|Quantization\w+)$ => Write a value of that kind if you gave
-    + it; if it stands in the model's config.json, take the release of the server that the model's page names
-    advice of why: . => Write a value of that kind (in YAML without quotes, where it is a number or true)
+    advice of model: (?:VllmConfig|ModelConfig|Compress\w+|Quantization\w+)$ => If you set it, use a value of that
+    + kind. If it comes from the model's config.json, use the release of the server that the model's page names
+    advice of why: . => Use a value of that kind (in YAML, a number or true has no quotes)
 cause = {model} refuses a setting[, {field}]: {why}.
 remedy = {advice}.
 
@@ -560,17 +554,16 @@ pattern =
     + |None))[^\n]{0,300}?)\.?$
 cause = The server refuses its settings[ ({part})]: {why}.
 values =
-    advice of why: (?:Expecting (?:property|value|'|\W|[,:])|Extra data: line|Unterminated string) => That is about a
-    + JSON
-    + text: correct it at that place, in the value of an option or in a file of the model (config.json and its like;
-    + python3 -m json.tool FILE finds the place, and downloading it again may mend it)
-    advice of why: .*[Cc]apability: \d => Take the model in another quantization, or not quantized, or a GPU of that
+    advice of why: (?:Expecting (?:property|value|'|\W|[,:])|Extra data: line|Unterminated string) => A JSON text is
+    + invalid: correct it there, in the value of an option or in a file of the model (such as config.json; python3 -m
+    + json.tool FILE shows where, and downloading it again may help)
+    advice of why: .*[Cc]apability: \d => Use the model in another quantization or unquantized, or a GPU with that
     + capability (for older GPUs llama.cpp with a GGUF file)
-    advice of why: Found unknown quantization => Take a release that knows it; of a model that also has its form for
-    + Transformers leave Mistral's options out (--config-format, --load-format, --tokenizer-mode)
-    advice of why: . => Change the setting that the message names: as an option it has hyphens for its underscores
-    + (--help lists them), in a JSON or YAML value the same name; leave it and what depends on it out if you do not
-    + need it, or take a release whose notes have it
+    advice of why: Found unknown quantization => Use a release that knows it. If the model also has a Transformers
+    + form, leave out Mistral's options (--config-format, --load-format, --tokenizer-mode)
+    advice of why: . => Change the setting that the message names. As an option it has hyphens instead of underscores
+    + (--help lists them); in JSON or YAML it has the same name. If you do not need it, leave out the setting and what
+    + depends on it, or use a release whose notes name it
 remedy = {advice}.
 
 [llamacpp-model-refused]
@@ -590,26 +583,25 @@ pattern =
     (?P<why5>failed to load mmproj|no backends are loaded)
 unless = this is normal during memory fitting
 values =
-    advice of why: .*n_batch and n_ubatch => Name both sizes (-b 2048 -ub 512) and give the draft's file as the
-    + release's
-    + documentation says (-md); without speculative decoding it starts; else take a newer release
+    advice of why: .*n_batch and n_ubatch => Set both sizes (-b 2048 -ub 512) and pass the draft's file as the
+    + release's documentation says (-md). If that does not help, use a newer release; without speculative decoding it
+    + starts
     advice of why: .*architecture: 'mllama' => llama.cpp has no code for Llama 3.2 Vision: run it with Ollama's own
-    + model
-    + (ollama run llama3.2-vision), with Transformers, or take another model for images
-    advice of why: .*(?:unknown projector type|key not found) => Update llama.cpp (or Ollama), which does not know this
-    + projector yet, or take the mmproj file of the same model
-    advice of why: .*first split => Name the file that ends in -00001-of-, with all others beside it
+    + model (ollama run llama3.2-vision), with Transformers, or use another model for images
+    advice of why: .*(?:unknown projector type|key not found) => Update llama.cpp (or Ollama), which does not know
+    + this projector yet, or use the mmproj file of the same model
+    advice of why: .*first split => Name the file that ends in -00001-of-, with all other parts next to it
     advice of why: .*(?:split|corrupt|read error|bounds|offset|failed to (?:load|read)|magic) => Delete it, download
     + all parts again, and compare their sizes with the hub's
-    advice of why: .*(?:No such file|failed to open|Permission) => Correct the path as the program sees it (in a
-    + container the one inside), and its rights
+    advice of why: .*(?:No such file|failed to open|Permission) => Correct the path as the program sees it (the path
+    + inside a container), and its permissions
     advice of why: .*(?:main_gpu|devices) => Leave out --main-gpu and --tensor-split
-    advice of why: .*backends => Start it where its libggml-*.so lie (build/bin)
-    advice of why: .*(?:[KV] cache|V cache|Flash Att|flash_att) => Add -fa on, or leave -ctk and -ctv out
-    advice of why: .*(?:projector|mmproj|n_embd =|mm\.) => Take the mmproj file of the same model, and update llama.cpp
-    advice of why: .*(?:alloc|mmap|memory) => Leave more memory free, shorten the context (-c), lower -np, or take a
+    advice of why: .*backends => Start it in the directory of its libggml-*.so (build/bin)
+    advice of why: .*(?:[KV] cache|V cache|Flash Att|flash_att) => Add -fa on, or leave out -ctk and -ctv
+    advice of why: .*(?:projector|mmproj|n_embd =|mm\.) => Use the mmproj file of the same model, and update llama.cpp
+    advice of why: .*(?:alloc|mmap|memory) => Leave more memory free, shorten the context (-c), lower -np, or use a
     + smaller quantization
-    advice of why: . => Update llama.cpp (or Ollama), or take a GGUF that was made for this release; give an mmproj
+    advice of why: . => Update llama.cpp (or Ollama), or use a GGUF that was made for this release; pass an mmproj
     + file with --mmproj, a LoRA with --lora
 cause = llama.cpp does not load the model: {why}.
 remedy = {advice}.
@@ -647,9 +639,8 @@ pattern =
     + denied|see the ollama server logs|Models based on '?[^'\n]+ are not yet supported|couldn't find
     + '[^\n]+|unknown type$|invalid model name|maximum pending requests exceeded)[^\n]{0,120})
 values =
-    advice of why: .*(?:servers found|servers map) => Install Ollama again with its script: the directory of its
-    + runners (lib/ollama) is missing, cannot be unpacked (TMPDIR full or noexec, df -h /tmp) or belongs to another
-    + release
+    advice of why: .*(?:servers found|servers map) => Reinstall Ollama with its script: the directory of its runners
+    + (lib/ollama) is missing, cannot be unpacked (TMPDIR full or noexec, df -h /tmp) or belongs to another release
     advice of why: .*(?:memory layout) => Leave more memory free, and lower OLLAMA_CONTEXT_LENGTH and
     + OLLAMA_NUM_PARALLEL
     advice of why: .*(?:no longer running|server logs) => Read the server's lines at that time (journalctl -u ollama
@@ -662,7 +653,7 @@ values =
     advice of why: .*quantization type => Use one of its types (q8_0, q4_K_M, q4_K_S), from a model in F16 or F32
     advice of why: .*(?:FROM|Modelfile|'from'|couldn't find|unknown type|GGUF format) => Write FROM with a model's
     + name or the path of a complete GGUF file (relative to the Modelfile) or of a directory with safetensors and
-    + config.json, and give the Modelfile with -f
+    + config.json, and pass the Modelfile with -f
     advice of why: . => Correct the name or the Modelfile: a name has the form [HOST/][OWNER/]NAME[:TAG]
 cause = Ollama refuses the request: {why}.
 remedy = {advice}.
@@ -676,12 +667,12 @@ pattern =
     send_error: task id = \d+, error: (?P<why1>[^\n]{3,240})
     got exception: \{'error':\{'code':\d+,'message':'(?P<why2>[^\n]{3,240})
 values =
-    advice of why: .*physical batch => Start it with -ub and -b as long as the longest input
+    advice of why: .*physical batch => Start it with -ub and -b at least as large as the longest input
     advice of why: .*(?:context|n_ctx) => Raise -c (divided by the slots of -np), or send less
     advice of why: .*(?:template|parser|arse input|jinja|tools) => Update llama.cpp, and start it with --jinja and the
     + model's newest template
     advice of why: .*(?:mmproj|image|audio) => Start it with the model's --mmproj file
-    advice of why: . => Change what it names in the request, or start it with the option that it names
+    advice of why: . => Change the part of the request that it names, or start it with the option that it names
 cause = llama-server refuses a request: {why}.
 remedy = {advice}.
 
@@ -691,20 +682,18 @@ pattern =
     AttributeError: '(?P<class>(?!NoneType|str'|list'|dict'|int'|float'|tuple'|bool'|bytes'|function'|_OpNamespace)
     +[\w.]+)' object has no attribute '(?P<attribute>\w+)'
 values =
-    advice of attribute: set_embed|hot_token_id|set_eagle3 => Name a draft that was made for this model and algorithm
-    + (--speculative-draft-model-path, an EAGLE or MTP head; without it the model itself is taken), or leave out
-    + --speculative-algorithm; for a new model take a release whose notes name its draft
-    advice of attribute: (?:train|eval)$ => Upgrade accelerate, which calls that of the optimizer only where it has it,
-    + together with transformers
-    advice of attribute: . => Upgrade both in one command, or install the versions that the program's release pins (the
-    + paths of the traceback's last two places name the packages); if it is one package, choose its other backend for
-    + that
-    + part (--moe-runner-backend, --attention-backend, --quantization), or take a newer release
+    advice of attribute: set_embed|hot_token_id|set_eagle3 => Use a draft that was made for this model and algorithm
+    + (--speculative-draft-model-path, an EAGLE or MTP head; without it, the model itself is used), or leave out
+    + --speculative-algorithm. For a new model, use a release whose notes name its draft
+    advice of attribute: (?:train|eval)$ => Upgrade accelerate together with transformers: a newer one calls this only
+    + on optimizers that have it
+    advice of attribute: . => Upgrade both in one command, or install the versions that the program's release pins
+    + (the paths in the traceback's last two entries name the packages). If both are one package, choose its other
+    + backend for that part (--moe-runner-backend, --attention-backend, --quantization), or use a newer release
 uncertain = yes
-cause = {class} has no {attribute}: the package of the traceback's last place[, {raiser},] was written for another
-    release of the one that {class} is of, or both are of one package, which never sets it for these options and this
-    model.
-remedy = {advice}[; the packages are {raiser} and that of {class}].
+cause = {class} has no {attribute}: the package of the traceback's last entry[, {raiser},] was written for another
+    release of the package of {class}, or both are one package, which never sets it for these options and this model.
+remedy = {advice}[; the packages are {raiser} and the one of {class}].
 
 [pod-image-pull]
 keys =
@@ -717,19 +706,20 @@ pattern =
     Back-off pulling image '(?P<image2>[^'\n]+)'
     (ErrImagePull|ImagePullBackOff)
 values =
-    advice of why: .*(?:unauthorized|denied|forbidden|authentication) => Give the pod the login (kubectl create secret
-    + docker-registry, named under imagePullSecrets), or correct the name, as a registry refuses an unknown one alike
-    advice of why: .*(?:no match for platform|no matching manifest) => Take a tag that has linux/arm64
+    advice of why: .*(?:unauthorized|denied|forbidden|authentication) => Let the pod log in (kubectl create secret
+    + docker-registry, named under imagePullSecrets), or correct the name, because a registry also refuses an unknown
+    + name like this
+    advice of why: .*(?:no match for platform|no matching manifest) => Use a tag that has linux/arm64
     advice of why: .*(?:not found|manifest unknown) => Correct the name and tag; an image that is only local needs
     + imagePullPolicy: IfNotPresent, and must be in containerd (k3s ctr images import)
-    advice of why: .*(?:toomanyrequests|429) => Log in to the registry, or wait, since its limit was reached
-    advice of why: .*(?:x509|certificate) => Give containerd the registry's certificate (/etc/containerd/certs.d)
-    advice of why: .*(?:no such host|i/o timeout|dial tcp|connection refused|deadline) => See from the node that the
-    + registry's name and port are reached (curl -I with https:// and its name), through its proxy if there is one
+    advice of why: .*(?:toomanyrequests|429) => Log in to the registry, or wait, because its limit was reached
+    advice of why: .*(?:x509|certificate) => Add the registry's certificate to containerd (/etc/containerd/certs.d)
+    advice of why: .*(?:no such host|i/o timeout|dial tcp|connection refused|deadline) => Check on the node that the
+    + registry can be reached (curl -I with https:// and its name), through the proxy if there is one
     advice of why: .*(?:no space|disk pressure) => Free the node's disk (crictl rmi --prune)
-    advice of why: . => Look at the complete reason (kubectl describe pod POD)
-    advice of why: (?:) => Look at the reason (kubectl describe pod POD): a wrong name or tag, none for linux/arm64, a
-    + missing login (imagePullSecrets) or an image that is only local (imagePullPolicy: IfNotPresent)
+    advice of why: . => Read the complete reason (kubectl describe pod POD)
+    advice of why: (?:) => Read the reason (kubectl describe pod POD): a wrong name or tag, no image for linux/arm64,
+    + a missing login (imagePullSecrets) or an image that is only local (imagePullPolicy: IfNotPresent)
 cause = Kubernetes could not pull the image[ {image}][: {why}].
 remedy = {advice}.
 
@@ -745,9 +735,9 @@ pattern =
     RuntimeError: (?P<why2>Tried to erase Node[^\n]+)
 uncertain = yes
 cause = torch.compile failed: {why}.
-remedy = Start without it to go on (--enforce-eager of vLLM, TORCHDYNAMO_DISABLE=1 elsewhere), delete the caches
-    (~/.cache/vllm/torch_compile_cache, /tmp/torchinductor_*), and take a newer PyTorch with its Triton; the lines below
-    it say which kernel it was.
+remedy = Start without it for now (vLLM: --enforce-eager, elsewhere TORCHDYNAMO_DISABLE=1), delete the caches
+    (~/.cache/vllm/torch_compile_cache, /tmp/torchinductor_*), and use a newer PyTorch with its Triton. The lines below
+    name the kernel.
 
 [crate-build-script]
 keys = failed to run custom build command for
@@ -757,7 +747,7 @@ pattern =
     +|bindgen_cuda|prost|protobuf|etcd|tonic|lance|rdkafka|zmq|libgit2|libz|libssh2|fontconfig|freetype|dbus|xcb|wayland
     +|gtk|glib|gdk|cairo|pango)[\w-]*) v(?P<version>[^\s'`]+)
 values =
-    advice of crate: ring$ => Take a newer gcc (9 or newer), or for that of manylinux2014 set
+    advice of crate: ring$ => Use gcc 9 or newer, or with the gcc of manylinux2014 set
     + CFLAGS_aarch64_unknown_linux_gnu=-D__ARM_ARCH=8
     advice of crate: openssl-sys => Install libssl-dev and pkg-config
     advice of crate: alsa-sys => Install libasound2-dev and pkg-config
@@ -776,13 +766,13 @@ source = tensorlakeai/tensorlake#551
 keys = HTTPError: HTTP Error
 pattern = HTTPError: HTTP Error (?P<status>[45]\d\d): (?P<why>[\w ]+)
 values =
-    advice of status: 40[13] => Log in or give a token: the server wants one, or refuses this account, address or
+    advice of status: 40[13] => Log in or pass a token: the server requires one, or refuses this account, address or
     + program
-    advice of status: 404 => Look at the traceback's lines for the address: the file has another name or release, or
-    + none for aarch64 and this Python; a build that only tries for a finished wheel goes on from source after it
+    advice of status: 404 => Find the address in the traceback: the file has another name or release, or does not
+    + exist for aarch64 and this Python. A build that only tries to download a prebuilt wheel continues from source
     advice of status: 429 => Wait and run it again: the server limits the number of requests
-    advice of status: . => Run it again later: the server could not answer
-cause = A download of the program failed: the server answers {status}, {why}.
+    advice of status: . => Run it again later, because the server could not answer
+cause = A download of the program failed: the server answered {status}, {why}.
 remedy = {advice}.
 
 [name-undefined]
@@ -791,10 +781,11 @@ pattern =
     NameError: name '(?P<name>\w+)' is not defined[^\n]*$(?!\s*(?:During handling of the above|The above exception was))
 uncertain = yes
 values =
-    advice of name: (?:Replicate|Shard|DTensor|DeviceMesh) => Upgrade PyTorch, or take an older Transformers
+    advice of name: (?:Replicate|Shard|DTensor|DeviceMesh) => Upgrade PyTorch, or use an older Transformers
     advice of name: (?:init_empty|dispatch_model) => Install accelerate
-    advice of name: . => Look above for a package that is missing or too old; in a script of your own define it first
-cause = {name} is used where it is not defined: the program imports it only if a package is there and new enough.
+    advice of name: . => Look above for a package that is missing or too old. In your own script, define the name
+    + first
+cause = {name} is used but not defined: the program imports it only if a package is installed and new enough.
 remedy = {advice}.
 source = tdrussell/diffusion-pipe#271
 
@@ -802,11 +793,11 @@ source = tdrussell/diffusion-pipe#271
 keys = 'NoneType' object has no attribute
 pattern = AttributeError: 'NoneType' object has no attribute '(\w+)'
 when = log-shows-extension-call
-cause = The package's compiled part (_C), which has {found}, is not there: it was not built, or its build failed,
-    and the import went on without it.
-remedy = Read the first lines of the run for its warning (no CUDA toolkit, a compiler's error), and install the
-    package again where nvcc is on PATH and fits torch.version.cuda (pip install --force-reinstall --no-binary :all:
-    --no-build-isolation --no-deps NAME; ninja makes it faster); delete ~/.cache/torch_extensions if it compiles at its
+cause = The package's compiled part (_C), which has {found}, is missing: it was not built, or its build failed, and the
+    import continued without it.
+remedy = Look for its warning in the first lines of the run (no CUDA toolkit, a compiler's error), and reinstall the
+    package with an nvcc on PATH that fits torch.version.cuda (pip install --force-reinstall --no-binary :all:
+    --no-build-isolation --no-deps NAME; ninja makes it faster). Delete ~/.cache/torch_extensions if it compiles on
     first use.
 source = nerfstudio-project/nerfstudio#3266
 
@@ -821,17 +812,16 @@ pattern =
     + above|The above exception was))
 uncertain = yes
 values =
-    advice of why: .*'(?:attn_bias|memory_efficient_attention)' => What is None is xformers: its import failed. Install
-    + the release that was built for this PyTorch (python -m xformers.info says why it does not load; from source with
-    + TORCH_CUDA_ARCH_LIST=12.0 on a Spark), or upgrade the program, which then goes without
-    advice of why: .*'__name__' => Of a tokenizer it is its class: pip install sentencepiece tiktoken protobuf, then
-    + start
-    + it anew; elsewhere look at the traceback's last line for what is None
-    advice of why: . => Look at the traceback's last line for what is None, and at the warnings above it; compare the
-    + model's config.json and the options with what this release of the program expects, and install the versions that
-    + it pins
-cause = The program expects a value that is not there (None: {why}): a file, field or answer that an earlier step did
-    not find, or a package whose import failed.
+    advice of why: .*'(?:attn_bias|memory_efficient_attention)' => xformers is None, because its import failed.
+    + Install the release that was built for this PyTorch (python -m xformers.info says why it does not load; on a
+    + Spark, build it with TORCH_CUDA_ARCH_LIST=12.0), or upgrade the program, which then works without it
+    advice of why: .*'__name__' => For a tokenizer, its class is None: run pip install sentencepiece tiktoken
+    + protobuf, then start it again. Otherwise the traceback's last line shows what is None
+    advice of why: . => Find out from the traceback's last line what is None, and read the warnings above it. Compare
+    + the model's config.json and the options with what this release of the program expects, and install the versions
+    + that it pins
+cause = The program expects a value, but it is missing (None: {why}): an earlier step did not find a file, field or
+    answer, or a package failed to import.
 remedy = {advice}.
 
 [data-cut-off]
@@ -846,8 +836,8 @@ pattern =
     (Ran out of input|pickle data was truncated|EOF while parsing a value|Exception: expected value at line 1 column 1)
     ^\W*(EOFError)\s*$
 uncertain = yes
-cause = Data ends where more is expected ({found}): a file is cut off, or the process at the other end ended.
-remedy = See which file it is by the traceback's lines, and delete or download it again (caches too: ~/.triton,
+cause = Data ends early ({found}): a file is cut off, or the process at the other end exited.
+remedy = Find out which file it is from the traceback, and delete it or download it again (also caches: ~/.triton,
     /tmp/torchinductor_*).
 
 [triton-kernel-refused]
@@ -864,23 +854,23 @@ pattern =
     (?P<why3>CompileTimeAssertionFailure|UnsupportedLanguageConstruct): at (?P<place2>\d+:\d+)
     InterpreterError: (?P<why4>[^\n]{4,200})
 uncertain = yes
-cause = Triton could not compile a kernel[ (at {place} of its function)][: {why}].
-remedy = Take the Triton that this PyTorch pins, choose another backend for that part, and set
-    TRITON_PTXAS_PATH=/usr/local/cuda/bin/ptxas where ptxas failed.
+cause = Triton could not compile a kernel[ (at {place} in its function)][: {why}].
+remedy = Use the Triton that this PyTorch pins, choose another backend for that part, and set
+    TRITON_PTXAS_PATH=/usr/local/cuda/bin/ptxas if ptxas failed.
 
 [command-timeout]
 keys = TimeoutExpired: Command
 pattern = TimeoutExpired: Command '(?P<command>[^\n]{3,200}?)' timed out after (?P<seconds>[\d.]+) seconds
 values =
-    advice of command: .*nvidia-smi => Run nvidia-smi by hand: where it hangs, too, the driver or the GPU does (look for
-    + Xid and NVRM with journalctl -k), and a reboot is needed
-    advice of command: .*(?:docker|podman) => Run it by hand: where docker hangs, restart it (sudo systemctl restart
-    + docker) and look at its journal and for a full disk
-    advice of command: .*(?:curl|wget|git|pip|hf|huggingface|ssh) => Run it by hand: mostly the network, a proxy or a
-    + question that nobody answers (a password, a host key) holds it
+    advice of command: .*nvidia-smi => Run nvidia-smi by hand. If it hangs as well, the driver or the GPU hangs (look
+    + for Xid and NVRM with journalctl -k), and a reboot is needed
+    advice of command: .*(?:docker|podman) => Run it by hand. If docker hangs, restart it (sudo systemctl restart
+    + docker), read its journal, and look for a full disk
+    advice of command: .*(?:curl|wget|git|pip|hf|huggingface|ssh) => Run it by hand. Usually the network, a proxy or
+    + an unanswered question (a password, a host key) blocks it
     advice of command: . => Run it by hand to see what it waits for, or raise the program's limit
 uncertain = yes
-cause = A command that the program started did not end within {seconds} s: {command}.
+cause = A command that the program started did not finish within {seconds} s: {command}.
 remedy = {advice}.
 source = https://docs.python.org/3/library/subprocess.html
 
@@ -896,16 +886,16 @@ pattern =
     +|OutOfMemoryError): (?P<why>[^\n]{2,200})
 uncertain = yes
 values =
-    advice of kind: Unsat => Take the jar with native code for Linux on aarch64 (a classifier such as linux-aarch64 or
-    + cuda13-arm64), in one version with the library that it loads, and name that one's directory (-Djava.library.path)
-    advice of kind: Unsup => Run it with a newer Java (61 is that of Java 17, 65 of 21: apt install
+    advice of kind: Unsat => Use the jar with native code for Linux on aarch64 (a classifier such as linux-aarch64 or
+    + cuda13-arm64), in the same version as the library that it loads, and set that library's directory
+    + (-Djava.library.path)
+    advice of kind: Unsup => Run it with a newer Java (61 means Java 17, 65 means Java 21: apt install
     + openjdk-21-jre-headless, JAVA_HOME)
-    advice of kind: NoClass => Read the first such error above: the class itself did not start (mostly for a native
-    + library), or its jar is not on the class path
-    advice of kind: ClassNot => Put the jar that has the class on the class path (--jars of Spark), in the version of
-    + the
-    + program
-    advice of kind: . => Raise the heap (-Xmx; spark.executor.memory), or give it less at once
+    advice of kind: NoClass => Read the first such error above: the class itself failed to initialise (usually because
+    + of a native library), or its jar is not on the class path
+    advice of kind: ClassNot => Put the jar that has the class on the class path (--jars of Spark), in the program's
+    + version
+    advice of kind: . => Raise the heap (-Xmx; spark.executor.memory), or process less at once
 cause = A Java program failed ({kind}): {why}.
 remedy = {advice}.
 source = rapidsai/spark-examples#31
@@ -933,12 +923,12 @@ values =
     what of why: UnboundLocal => the program does not handle this case
     what of why: ZeroDivision => a number is 0 (perhaps nothing was counted, read or measured)
     what of why: Overflow => a number is too large
-    what of why: Recursion => a function calls itself without end, as for objects that refer to each other
-    what of why: ValueError: (?:invalid literal|could not convert) => it reads a number where there is other text (a
+    what of why: Recursion => a function calls itself without end, as with objects that refer to each other
+    what of why: ValueError: (?:invalid literal|could not convert) => it reads a number but finds other text (a
     + version, an architecture such as 12.1a, an empty setting)
     what of why: ValueError => the number of values is not the expected one
-    what of why: .*got multiple values => the same argument is passed twice (by name and by place, or by a caller in
-    + between)
+    what of why: .*got multiple values => the same argument is passed twice (by name and by position, or by an
+    + intermediate caller)
     what of why: .*pickle => an object cannot be passed to another process
     what of why: RuntimeError: generator => it searches for something that does not exist (a file, a device, a next
     + element)
@@ -947,33 +937,32 @@ values =
     what of why: _?queue => another process sent nothing in time: it hangs or has exited
     what of why: NotImpl => this class or release does not implement the operation
     what of why: . => a value has another type than expected
-    advice of why: .*'(?:int|float)' object has no attribute '(?:mean|backward|detach|item)' => The loss is a number
-    + where a tensor is expected: let the trainer see one GPU (CUDA_VISIBLE_DEVICES=0) or start a process for each
+    advice of why: .*'(?:int|float)' object has no attribute '(?:mean|backward|detach|item)' => The loss is a number,
+    + not the expected tensor: let the trainer see one GPU (CUDA_VISIBLE_DEVICES=0) or start a process for each
     + (torchrun, accelerate launch), and upgrade transformers, trl and the patching program (Unsloth) together
     advice of why: KeyError:
     + '(?:text|messages|prompt|labels?|input_ids|content|question|answer|instruction|completion|chosen
     +|rejected|images?)'$ => The data has no column or field of that name: print its column_names, rename one
-    + (rename_column), or name the right one to the trainer (dataset_text_field, formatting_func, the column mapping)
-    advice of why: KeyError: <class ' => The program has a table of classes, and a newer package has another one in its
-    + place: install the version of that package (the first part of the class's name) that the program was made for
+    + (rename_column), or set the right name in the trainer (dataset_text_field, formatting_func, the column mapping)
+    advice of why: KeyError: <class ' => The program has a table of classes, and a newer package has replaced one of
+    + them: install the version of that package (the first part of the class's name) that the program was made for
     advice of why: .*got multiple values for keyword argument '(?:trust_remote_code|torch_dtype|dtype|device_map
-    +|attn_implementation)' => Pass that argument in one place only: take it out of your call or out of the program's
-    + configuration, which passes it itself; where neither is yours, install the Transformers that the program names
+    +|attn_implementation)' => Pass that argument only once: remove it from your call, or from the configuration that
+    + already passes it. If neither is yours, install the Transformers that the program names
     advice of why: KeyError: \d+$ => The data is indexed by other numbers than 0 to its length: make a list or
-    + datasets.Dataset of it (of pandas reset_index(drop=True)), and let one program alone shorten or sort it
+    + datasets.Dataset of it (for pandas, reset_index(drop=True)), and let only one program shorten or sort it
     advice of why: KeyError: None$ => A setting that this line looks up was not set: set it in the program's
-    + configuration
-    + (of FSDP the type of state dict), or upgrade what should set it (transformers and accelerate together)
+    + configuration (for FSDP, the type of state dict), or upgrade what should set it (transformers and accelerate
+    + together)
     advice of why: IndexError: _Map_base => Install that package and the one that calls it in releases that belong
     + together (an NGC image has both), or choose the plain implementation of that layer
     advice of why: KeyError.*(?:weight|scale|bias|layers|lm_head|embed) => The file of weights has other names than
     + this release expects: use the release that the model's page names, or another quantization of the model
     advice of why: .*pickle => Start workers with fork, or move that object to the top level of the module
-    advice of why: RuntimeError: (?!generator) => Send it one request at a time, or give each thread an object of its
-    + own
-    advice of why: . => Compare the input at the traceback's last line (a field of config.json or of a file, an
-    + option, an answer of another program) with what this release expects; install the versions that the program
-    + pins, because usually a newer package has changed it
+    advice of why: RuntimeError: (?!generator) => Send it one request at a time, or give each thread its own object
+    advice of why: . => Compare the input at the traceback's last line (a field of config.json or another file, an
+    + option, another program's answer) with what this release expects. Install the versions that the program pins,
+    + because usually a newer package has changed it
 cause = The program fails[ in {raiser}] with {why}: {what}.
 remedy = {advice}.
 
@@ -998,27 +987,25 @@ unless =
     huggingface\.co|hf\.co|pypi\.org|github|nvidia\.com
     for url:? '?https?://(?:[\w-]+\.)+[a-z]{2,}/(?!\S*(?:v1|api)/)
 values =
-    advice of why: .*(?:\{%|\{\{|[Jj]inja|chat.template) => The model's chat template does not take this conversation
-    + or is
-    + not read by this server: send the system message first and user and assistant by turns, leave out empty fields
-    + (tool_calls=[]), update the server, or give it another template (--chat-template-file of llama.cpp,
-    + --chat-template
-    + of vLLM)
+    advice of why: .*(?:\{%|\{\{|[Jj]inja|chat.template) => The model's chat template does not accept this
+    + conversation, or this server cannot read it: send the system message first, then user and assistant in turn, leave
+    + out empty fields (tool_calls=[]), update the server, or set another template (llama.cpp: --chat-template-file,
+    + vLLM: --chat-template)
     advice of why: .*(?:[Ll]oading model|unavailable_error) => Wait until the model is loaded (until /health answers
     + with 200)
     advice of why: .*(?:[Mm]odel|model_not_found).{0,80}(?:not exist|not found) => Ask for a name that /v1/models
     + lists (--served-model-name), or pull the model first
     advice of why: .*(?:audio|transcription) => Start a server with this path and an audio model, or correct the address
     advice of why: .*load_lora_adapter => Start vLLM with --enable-lora and VLLM_ALLOW_RUNTIME_LORA_UPDATING=True
-    advice of why: .*/v1/(?:embeddings|score|rerank|pooling) => Start the server for a model of that kind (--runner
-    + pooling of vLLM, --is-embedding of SGLang, --embeddings of llama.cpp)
+    advice of why: .*/v1/(?:embeddings|score|rerank|pooling) => Start the server for a model of that kind (vLLM:
+    + --runner pooling, SGLang: --is-embedding, llama.cpp: --embeddings)
     advice of why: .*/api/(?:chat|generate|tags|embed|show) => That is a path of Ollama, but the server is not
     + Ollama: use its /v1, or Ollama's port 11434
     advice of status: 400 => Change what the message names in the request (a field or value that this server or
     + model does not accept); the server's log contains the complete message
-    advice of status: 40[13] => Give the client the key of that server (--api-key), and bypass any proxy
-    advice of status: 40[45] => Correct the address (base_url ends in /v1 for clients of OpenAI, and not for those
-    + of Ollama), and ask for a model that /v1/models lists
+    advice of status: 40[13] => Set that server's key in the client (--api-key), and bypass any proxy
+    advice of status: 40[45] => Correct the address (base_url ends in /v1 for OpenAI clients, but not for Ollama
+    + clients), and ask for a model that /v1/models lists
     advice of status: 413 => Send less at once, or raise the limit of the proxy in front of it (client_max_body_size
     + of nginx)
     advice of status: 422 => Add or correct the field of the request that detail names
@@ -1026,7 +1013,7 @@ values =
     advice of status: 50[234] => Wait until the server answers /health, and check in its log that it has not exited
     + or hung; raise the timeout of the proxy in front of it
     advice of status: . => Read the server's own log at that time: it contains the error
-cause = The server answers a request with the status {status}[: {why}].
+cause = The server answered a request with the status {status}[: {why}].
 remedy = {advice}.
 source = murtaza-nasir/speakr#8
 
@@ -1060,7 +1047,7 @@ pattern =
 unless = attempt 1 of
 cause = llama.cpp could not download the model from the hub: {why}.
 remedy = Correct the name (-hf OWNER/REPOSITORY:QUANTIZATION, with GGUF files), set HF_TOKEN if the model is gated, and
-    check that the host reaches huggingface.co; or download the file (hf download) and name it with -m.
+    check that the host reaches huggingface.co. Otherwise download the file (hf download) and pass it with -m.
 source = https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md
 
 [tensorrt-code]
@@ -1076,9 +1063,9 @@ keys =
     Error Code 10:
 pattern = Error Code (?P<code>\d+): (?P<kind>[\w ]+?) \((?P<why>[^\n]{3,300}?)\)?\s*$
 values =
-    advice of why: .*(?:magicTag|[Vv]ersion|SERIAL|[Ss]erializ|archive) => See that the file is complete, or delete it
-    + (an engine that a program has cached too), and build it again with the TensorRT that loads it
-    advice of why: .*(?:launch failure|illegal|misaligned) => Load the same engine with trtexec: if that works, the
+    advice of why: .*(?:magicTag|[Vv]ersion|SERIAL|[Ss]erializ|archive) => Check that the file is complete, or delete
+    + it (also an engine that a program cached), and build it again with the TensorRT that loads it
+    advice of why: .*(?:launch failure|illegal|misaligned) => Load the same engine with trtexec. If that works, the
     + program's own code is at fault (buffers freed or too small, another stream): run it under compute-sanitizer
     advice of code: 2$ => Leave more memory free
     advice of code: 3$ => Correct the names and shapes that the program passes
@@ -1108,17 +1095,17 @@ values =
     advice of why: Hang => Start it without the overlap scheduler and CUDA graphs (disable_overlap_scheduler,
     + cuda_graph_config: null), and read the other hosts' logs
     advice of why: .*NCCL error => Set NCCL_DEBUG=WARN and read the first NCCL WARN of each rank (invalid usage:
-    + mostly two
-    + ranks on one GPU; a Spark has one, so one rank for each host; system error: the network between the hosts)
-    advice of why: .*model architecture => See that the model's config.json has architectures, and take a release whose
-    + list of models has it
+    + usually two ranks on one GPU; a Spark has one GPU, so start one rank per host; system error: the network between
+    + the hosts)
+    advice of why: .*model architecture => Check that the model's config.json has architectures, and use a release
+    + whose list of models has it
     advice of why: .*(?:max_\w+|length|exceed|Batch) => Raise the limit that it names (--max_num_tokens,
     + --max_seq_len, --max_batch_size), or send less
     advice of why: .*(?:memory|alloc|KV cache) => Lower --kv_cache_free_gpu_memory_fraction and --max_seq_len
     advice of why: .*(?:CUDA|cublas|GEMM|kernel|nsupported) => Choose another backend (moe_config, attn_backend), or
     + a release with code for 12.1
-    advice of why: . => Compare the settings with the documentation of the installed release, and build an engine
-    + again with it
+    advice of why: . => Compare the settings with the documentation of the installed release, and rebuild an engine
+    + with that release
 uncertain = yes
 cause = TensorRT-LLM failed: {why}.
 remedy = {advice}.
@@ -1156,9 +1143,9 @@ pattern =
     '(?P<why4>ptxas' failed with error code \d+)
     LLVM ERROR: (?P<why5>[^\n]{3,200})
 uncertain = yes
-cause = The compiler of kernels (Triton, or the CUTLASS DSL) could not build one for this GPU: {why}.
-remedy = Use the newest Triton with its PyTorch (pip show triton torch; of the DSL nvidia-cutlass-dsl[cu13]): perhaps
-    the kernel and the compiler are of different releases, or the compiler does not know the GPU; delete
+cause = The kernel compiler (Triton, or the CUTLASS DSL) could not build a kernel for this GPU: {why}.
+remedy = Use the newest Triton with its PyTorch (pip show triton torch; for the DSL, nvidia-cutlass-dsl[cu13]): perhaps
+    the kernel and the compiler come from different releases, or the compiler does not know the GPU. Delete
     ~/.triton/cache, set TRITON_PTXAS_PATH=/usr/local/cuda/bin/ptxas, and choose another backend for that kernel.
 source = lum3on/comfyui_HiDream-Sampler#102
 
@@ -1168,8 +1155,8 @@ pattern = (?:cannot import name '(?P<name>\w+)' from )?partially initialized mod
 uncertain = yes
 cause = {module} is imported again before its first import has finished[ (for {name})]: perhaps a file or directory of
     that name in the current directory comes first, or two modules import each other because their releases do not fit.
-remedy = Start the program from another directory, and rename a file {module}.py of your own; otherwise install that
-    package and the one that imports it in matching versions.
+remedy = Start the program from another directory, and rename your own file {module}.py. Otherwise install that package
+    and the one that imports it in matching versions.
 source = https://docs.python.org/3/faq/programming.html#what-are-the-best-practices-for-using-import-in-a-module
 
 [rust-panic]
@@ -1193,7 +1180,7 @@ pattern =
 uncertain = yes
 cause = Transformers could not import {module}[: {why}]; the cause is the first traceback above.
 values =
-    advice of why: .*triton\.ops => Upgrade bitsandbytes (0.45 or newer), since Triton 3 no longer has that part, or
+    advice of why: .*triton\.ops => Upgrade bitsandbytes (0.45 or newer), because Triton 3 no longer has that part, or
     + uninstall it if nothing needs it
     advice of why: .*undefined symbol => Install that package's build for the installed torch, or uninstall it if
     + nothing needs it
@@ -1215,14 +1202,13 @@ pattern =
     +|\w+Error)): (?P<why>[^\n]{2,200})(?:\n[^\n]*){0,3}?(?:\n\s*Hint: (?P<hint>[^\n]{4,200}?)\.?)?$
 uncertain = yes
 values =
-    advice of why: .*(?:data-dependent|\.item\(\)|_local_scalar_dense|[Uu]nbacked|aten\.(?:equal|nonzero|_unique)) => A
-    + value of a tensor decides there how the program goes on: tell the bounds with torch._check, set
-    + torch._dynamo.config.capture_scalar_outputs=True for .item(), leave fullgraph=True out, and export with
-    + strict=False;
-    + a program of others runs without torch.compile (--enforce-eager of vLLM, TORCHDYNAMO_DISABLE=1)
-    advice of why: . => Run it without torch.compile (--enforce-eager of vLLM, TORCHDYNAMO_DISABLE=1), or use the
-    + release
-    + of the program that names this PyTorch; in your own code, exclude that function (torch.compiler.disable)
+    advice of why: .*(?:data-dependent|\.item\(\)|_local_scalar_dense|[Uu]nbacked|aten\.(?:equal|nonzero|_unique)) =>
+    + The program's path depends on a tensor's value there: declare the bounds with torch._check, set
+    + torch._dynamo.config.capture_scalar_outputs=True for .item(), leave out fullgraph=True, and export with
+    + strict=False. A program that is not yours runs without torch.compile (vLLM: --enforce-eager,
+    + TORCHDYNAMO_DISABLE=1)
+    advice of why: . => Run it without torch.compile (vLLM: --enforce-eager, TORCHDYNAMO_DISABLE=1), or use the
+    + release of the program that names this PyTorch. In your own code, exclude that function (torch.compiler.disable)
 cause = torch.compile or torch.export could not translate the program: {why}.
 remedy = {advice}[; its own hint: {hint}].
 source = https://docs.pytorch.org/docs/stable/torch.compiler_troubleshooting.html
@@ -1237,10 +1223,10 @@ pattern =
     + )[^\n]{0,160})
 uncertain = yes
 cause = NVSHMEM, with which DeepEP and others exchange data between GPUs, does not work here: {why}.
-remedy = Do without it: for SGLang leave out --moe-a2a-backend deepep, for vLLM use --all2all-backend
-    allgather_reducescatter; otherwise install the nvidia-nvshmem-cu13 that the program was built for, and set
-    NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME to the interface between the hosts; it also needs GPUDirect RDMA, which NVIDIA
-    does not support on a DGX Spark (NVSHMEM_REMOTE_TRANSPORT=none on a single host).
+remedy = Do without it: for SGLang, leave out --moe-a2a-backend deepep; for vLLM, use --all2all-backend
+    allgather_reducescatter. Otherwise install the nvidia-nvshmem-cu13 that the program was built for, and set
+    NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME to the interface between the hosts. NVSHMEM also needs GPUDirect RDMA, which
+    NVIDIA does not support on a DGX Spark (NVSHMEM_REMOTE_TRANSPORT=none on a single host).
 source = deepseek-ai/DeepEP#62
 
 [allocator-option-unknown]
@@ -1264,21 +1250,19 @@ pattern =
 unless = Cannot allocate memory
 uncertain = yes
 values =
-    advice of why: (?:, )?syndrome|Operation canceled|Input/output|Remote I/O => Read what the kernel reports of the
-    + card
-    + (sudo dmesg | grep mlx5): it refused a command or no longer answers; restart it (reboot), use the release of
-    + mlx5_core and of the firmware that the vendor gives together, and one release of UCX and rdma-core for them
-    advice of why: Bad address => The memory is not one that the card can reach (a GPU's without nvidia-peermem, as on a
-    + GB10, or huge pages): let UCX use ordinary memory (UCX_TLS without cuda_ipc and gdr_copy), and set
-    + NCCL_NET_GDR_LEVEL=LOC
-    advice of verb: ibv_(?:modify|query_gid|create_ah|post|poll)|rdma_ => Let only the ports of the cable or network
-    + that joins the hosts take part (NCCL_IB_HCA, UCX_NET_DEVICES; rdma link and show_gids list them), with their
-    + addresses in one subnet and one MTU (role fabric), and test them with ib_write_bw
-    advice of verb: ibv_(?:open|get_device|alloc_pd|query) => Give the container /dev/infiniband and its own account
-    + the right to use it, and install one release of rdma-core (ibv_devinfo must list the ports)
-    advice of verb: . => Give the program an unlimited limit of locked memory (ulimit -l), set NCCL_DMABUF_ENABLE=0,
-    + and use one release of rdma-core, NCCL and UCX on all hosts
-cause = A call of RDMA failed ({verb}): {why}.
+    advice of why: (?:, )?syndrome|Operation canceled|Input/output|Remote I/O => Read the kernel's messages about the
+    + card (sudo dmesg | grep mlx5): it refused a command or no longer answers. Reboot, use mlx5_core and firmware from
+    + the same vendor release, and one release of UCX and rdma-core with them
+    advice of why: Bad address => The card cannot reach that memory (a GPU's without nvidia-peermem, as on a GB10, or
+    + huge pages): let UCX use ordinary memory (UCX_TLS without cuda_ipc and gdr_copy), and set NCCL_NET_GDR_LEVEL=LOC
+    advice of verb: ibv_(?:modify|query_gid|create_ah|post|poll)|rdma_ => Use only the ports of the cable or network
+    + between the hosts (NCCL_IB_HCA, UCX_NET_DEVICES; rdma link and show_gids list them), with their addresses in one
+    + subnet and one MTU (role fabric), and test them with ib_write_bw
+    advice of verb: ibv_(?:open|get_device|alloc_pd|query) => Pass /dev/infiniband to the container, let the
+    + container's account use it, and install one release of rdma-core (ibv_devinfo must list the ports)
+    advice of verb: . => Allow the program unlimited locked memory (ulimit -l), set NCCL_DMABUF_ENABLE=0, and use one
+    + release of rdma-core, NCCL and UCX on all hosts
+cause = An RDMA call failed ({verb}): {why}.
 remedy = {advice}; NCCL_IB_DISABLE=1 tells whether RDMA is at fault.
 source = https://man7.org/linux/man-pages/man3/ibv_modify_qp.3.html
 
@@ -1296,14 +1280,13 @@ pattern =
     (?i:unable to|could not|cannot|failed to) (?:find|locate) (?:[a-z]+ ){0,3}?(?P<path>/[^\s:,;'")]{2,200})
 uncertain = yes
 values =
-    advice of name: .*[^/:]/ => Look whether it is there for the account and in the container that the program runs in
-    + (ls -l): correct the path, mount its directory (-v), or make or download it first
-    advice of name: . => Compare the name with what there is (the program's own list or --help): correct it, or
-    + install or
-    + enable what brings it
-    advice of path: . => Look whether it is there for the account and in the container that the program runs in (ls -l):
-    + correct the path, mount its directory (-v), or make or download it first
-cause = The program looks for [{name}][{path}], which is not there.
+    advice of name: .*[^/:]/ => Check whether it exists for the account and in the container that the program runs in
+    + (ls -l): correct the path, mount its directory (-v), or create or download it first
+    advice of name: . => Compare the name with those that exist (the program's own list or --help): correct it, or
+    + install or enable what provides it
+    advice of path: . => Check whether it exists for the account and in the container that the program runs in (ls
+    + -l): correct the path, mount its directory (-v), or create or download it first
+cause = The program looks for [{name}][{path}], which does not exist.
 remedy = {advice}.
 source = clearml/clearml-serving#3
 
@@ -1324,9 +1307,9 @@ pattern =
     + or directory|Is a directory|Not a directory)$
 uncertain = yes
 values =
-    advice of why: No such => A relative path starts in the directory in which the command runs (pwd; in a
-    + Dockerfile WORKDIR, and only what was copied exists): check it with ls, and look above for the earlier step
-    + that should have created it
+    advice of why: No such => A relative path starts in the directory where the command runs (pwd; in a Dockerfile,
+    + WORKDIR, with only the copied files): check it with ls, and look above for the earlier step that should have
+    + created it
     advice of why: (?:File exists|Directory not) => Remove it first if it is not needed, or use the option that
     + accepts or replaces it (mkdir -p, ln -sfn, cp -rT)
     advice of why: Is a => Add -r, or name a file in it
