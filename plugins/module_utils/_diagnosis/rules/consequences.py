@@ -240,7 +240,7 @@ values =
     advice of number: 9$ => Look for Out of memory in the kernel's log (journalctl -k), and let the program use less
     + memory or a smaller model
     advice of number: (?:4|132)$ => It was built for another processor: use a build for aarch64 or for this CPU
-    advice of number: (?:7|135)$ => Give a container more shared memory (--ipc=host), and look for a full disk
+    advice of number: (?:7|135)$ => Start a container with more shared memory (--ipc=host), and look for a full disk
     advice of number: (?:6|134)$ => Read its lines above this one: an assertion, or an exception that nothing caught
     advice of number: . => Run it with python -X faulthandler, read coredumpctl info, and check that torch, CUDA and
     + the compiled packages come from matching builds
@@ -941,7 +941,7 @@ source = https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html
 keys = Failed to allocate NvKmsKapiDevice
 pattern = (Failed to allocate NvKmsKapiDevice)
 cause = nvidia-drm could not create the display device ({found}), usually because the driver could not start the GPU.
-remedy = Read the NVRM lines before it (RmInitAdapter, Xid), which have the reason. If there are none, boot once without
+remedy = Read the NVRM lines above (RmInitAdapter, Xid), which have the reason. If there are none, boot once without
     modeset (nvidia-drm.modeset=0 on the kernel's command line).
 
 [gpu-lost]
@@ -1382,8 +1382,8 @@ pattern =
     ^The log ends with: [^\n]*Avg generation throughput: (?P<rate>0\.0) tokens/s, Running: (?P<running>[1-9]\d*) reqs
 cause = The log ends while {running} requests run but no token is generated: perhaps vLLM hangs, or it still reads a
     long prompt.
-remedy = Look at the power that nvidia-smi shows (if it is near idle, vLLM hangs) and at the workers of other hosts;
-    start it without graphs, prefix caching and asynchronous scheduling (--enforce-eager, --no-enable-prefix-caching,
+remedy = Check the power that nvidia-smi shows (if it is near idle, vLLM hangs) and the workers of other hosts. Start it
+    without graphs, prefix caching and asynchronous scheduling (--enforce-eager, --no-enable-prefix-caching,
     --no-async-scheduling) to isolate the part, or use a newer release. py-spy dump --pid PID shows where a worker
     waits.
 source = eugr/spark-vllm-docker#260

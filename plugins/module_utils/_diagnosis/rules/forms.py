@@ -34,8 +34,7 @@ values =
     + last resort is
     advice of variable: (CUDA_HOME|CUDA_PATH) => Set it to the CUDA toolkit's directory (/usr/local/cuda)
     advice of variable: . => Set it
-cause = The program needs the environment variable {variable}[ as {value}], which is not set like that in its
-    environment.
+cause = The program needs the environment variable {variable}[ with the value {value}], but runs without that setting.
 remedy = {advice}: export {variable}=VALUE in the same shell before you start it (docker run -e {variable}=VALUE, the
     .env file of a compose project, Environment= of a unit; sudo drops variables unless sudo -E is used).
 source = https://github.com/NVIDIA/dgx-spark-playbooks

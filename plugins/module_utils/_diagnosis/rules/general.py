@@ -628,7 +628,7 @@ pattern =
     (?P<kind3>network) (?P<name3>\S+) not found
     no such (?P<kind4>volume): (?P<name4>\S+)
 cause = Docker has no {kind} called {name} here.
-remedy = List those that exist (docker {kind} ls, for containers docker ps -a; docker {kind} create makes an external
+remedy = Check which ones exist (docker {kind} ls, for containers docker ps -a; docker {kind} create creates an external
     network or volume): it may have another name, have ended with --rm, or belong to another user's or context's daemon.
 
 [engine-start-timeout]
