@@ -56,8 +56,8 @@ values =
     advice of why: . => Delete it (rm) and try again. If it comes back, its file system does not support sockets (a
     + Windows disk under WSL, a shared folder, overlayfs) or its directory is missing: set control_path_dir =
     + /tmp/.ansible-cp in ansible.cfg, or ssh_args = -o ControlMaster=no
-cause = ssh on the controller cannot use the socket through which it shares connections[: {path}][ ({why})]. The host is
-    not the cause.
+cause = ssh on the controller cannot use the socket through which it shares connections[: {path}][ ({why})]. This says
+    nothing about the host.
 remedy = {advice}.
 source = Azure/az-hop#110
 
@@ -91,7 +91,7 @@ remedy = {advice}.
 keys = waiting for privilege escalation prompt
 pattern = (Timeout \(\d+s\) waiting for privilege escalation prompt)
 cause = Ansible did not recognise a prompt from sudo ({found}).
-remedy = If sudo --version on the host says sudo-rs, Ubuntu's since 25.10, set ansible_become_exe to sudo.ws, or use
+remedy = If sudo --version on the host says sudo-rs (in Ubuntu since 25.10), set ansible_become_exe to sudo.ws, or use
     ansible-core 2.21 or newer. Otherwise pass the password with -K. If you did, the host is slow: raise timeout in
     ansible.cfg.
 source = ansible/ansible#86441
@@ -159,8 +159,8 @@ remedy = Check the file and line in the message: indent with spaces, and quote v
 keys = the playbook:
 pattern = the playbook: (\S+) could not be found
 cause = There is no playbook {found} here.
-remedy = Run the command in the playbook's directory, or by its full name (NAMESPACE.COLLECTION.NAME) once the
-    collection is installed.
+remedy = Change to the playbook's directory, or run it by its full name (NAMESPACE.COLLECTION.NAME) once the collection
+    is installed.
 
 [ansible-no-python]
 keys =
@@ -461,7 +461,7 @@ pattern =
     There was an issue creating (?P<path1>\S+) as requested: \[Errno 13\]
     ^Permission denied: b'(?P<path2>[^'\n]+)'
     Destination (?P<path3>\S+) (?:is )?not writable
-cause = The task may not write {path} on the host: it runs as an ordinary account.
+cause = The task is not allowed to write {path} on the host: it runs as an ordinary account.
 remedy = Set become: true for this task or the play (with -K if sudo asks for a password), or choose a path that belongs
     to the account.
 source = https://docs.ansible.com/ansible/latest/playbook_guide/playbooks_privilege_escalation.html
@@ -529,8 +529,8 @@ pattern =
     (?P<why5>[Aa] malformed block was encountered[^\n"]{0,60})
 values =
     advice of why: Invalid => Use only letters, digits and underscores, and do not begin with a digit
-    advice of why: no => Take the ansible-core that the play needs (ansible --version), if it knows the module only
-    + since then; otherwise write the module with its complete name (NAMESPACE.COLLECTION.NAME; ansible.builtin for
+    advice of why: no => If only a newer ansible-core has the module, install the one that the play needs (ansible
+    + --version). Otherwise write the module with its complete name (NAMESPACE.COLLECTION.NAME; ansible.builtin for
     + Ansible's own), install its collection, and indent its options below it
     advice of why: this => Write the options as lines below the module (name: value), not after it
     advice of why: [Aa] malformed => Tasks are a list, not a mapping, and each begins with a dash: check the line in

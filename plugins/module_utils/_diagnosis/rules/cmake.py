@@ -337,7 +337,7 @@ values =
     package of part: glib|gobject => libglib2.0-dev
     package of part: girepository|gobject-introspection => libgirepository1.0-dev (libgirepository-2.0-dev for 2.0)
     package of part: g?[fF]ortran => gfortran
-    package of part: (?:\S*-)?(?:cc|gcc|c\+\+|g\+\+|cpp|clang)\b => build-essential, and let CC and CXX name that
+    package of part: (?:\S*-)?(?:cc|gcc|c\+\+|g\+\+|cpp|clang)\b => build-essential, and set CC and CXX to that
     + compiler
     package of part: . => the development package that contains its .pc file (apt-file search NAME.pc)
 cause = The build does not find {part}. pip builds the package because no wheel fits this Python and aarch64.

@@ -478,7 +478,7 @@ pattern =
     unknown target CPU '([^'\n]+)'
 cause = The compiler's options do not name a processor with {found}, or the compiler is too old for it.
 remedy = Name the processor: -mcpu=native, or -march=armv8.2-a with the features that the source uses
-    (+dotprod+i8mm+sve). Ubuntu 24.04's compiler (gcc 13) knows those of a Spark.
+    (+dotprod+i8mm+sve). Ubuntu 24.04's compiler (gcc 13) knows the Spark's processor.
 
 [start-files-missing]
 keys = cannot find
@@ -531,13 +531,13 @@ keys =
     not an ELF file
 pattern = (\S+): (?:file not recognized: )?(?:file (?:too short|format not recognized|truncated)|malformed archive)
 values =
-    advice of found: \S*/usr/lib/\S*/lib(?:nv|cud|tegra) => In a container on a Jetson this file is empty until
-    + NVIDIA's runtime mounts the host's in its place: start it with --runtime nvidia (or make that the
-    + default-runtime); on the host itself reinstall the package that owns it (dpkg -S FILE)
+    advice of found: \S*/usr/lib/\S*/lib(?:nv|cud|tegra) => On a Jetson, this file is empty in a container until
+    + NVIDIA's runtime mounts the host's over it: start it with --runtime nvidia (or make that the default-runtime). On
+    + the host itself, reinstall the package that owns it (dpkg -S FILE)
     advice of found: \S*/usr/lib/ => Reinstall the package that owns it (dpkg -S FILE, sudo apt install --reinstall
     + NAME)
-    advice of found: . => Remove it and run again (rebuild=true of a unit)
-cause = {found} is damaged or empty, as happens after a power loss or on a full disk.
+    advice of found: . => Remove it and build again (for a unit, rebuild=true)
+cause = {found} is damaged or empty, for example after a power loss or on a full disk.
 remedy = {advice}.
 
 [program-read-as-script]

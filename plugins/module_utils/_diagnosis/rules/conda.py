@@ -57,7 +57,7 @@ values =
     + CONDA_OVERRIDE_CUDA=13.0 for the command. For pixi, also declare it in the project ([system-requirements] cuda =
     + "13")
     advice of what: __archspec => Its build is for another processor: use one for this platform (linux-aarch64 in
-    + pixi's platforms), or update pixi, of which old releases compared it wrongly
+    + pixi's platforms), or update pixi (an old one compared it wrongly)
     advice of what: . => Use a newer system (Ubuntu 24.04 has glibc 2.39), or an older build of the package
 cause = The package[ {package}] has a requirement that conda does not find met on this system: {what}.
 remedy = {advice}.

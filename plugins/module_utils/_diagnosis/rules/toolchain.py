@@ -133,7 +133,7 @@ source = NVIDIA/nvidia-docker#1308
 [lto-versions]
 keys = generated with LTO version
 pattern = generated with LTO version (?P<built>[\d.]+) instead of the expected (?P<have>[\d.]+)
-cause = An object was compiled with link-time optimisation by another gcc (LTO {built}) than the linking one (LTO
+cause = An object was compiled with link-time optimisation by another gcc (LTO {built}) than the one that links it (LTO
     {have}).
 remedy = Use one gcc for everything (conda's libraries need conda's gcc), build again in an empty directory, or add
     -fno-lto to CFLAGS, CXXFLAGS and LDFLAGS.

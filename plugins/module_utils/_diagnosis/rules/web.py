@@ -48,7 +48,7 @@ pattern =
     (EBADENGINE)
 unless = npm (?:WARN|warn)
 cause = Node[ {have}] is not a version that[ {package}] supports[: {need}].
-remedy = Install a Node of that range (nvm install 22, or NodeSource's package; Ubuntu's is 18), and remove node_modules
+remedy = Install a Node in that range (nvm install 22, or NodeSource's package; Ubuntu's is 18), and remove node_modules
     before npm ci.
 source = open-webui/open-webui#5233
 
@@ -60,7 +60,7 @@ values =
     + prefix ~/.local). Do not use sudo
     advice of path: . => Return it to this account (chown -R): an earlier sudo npm or a container's root changed its
     + owner
-cause = npm or Node may not write {path}.
+cause = npm or Node is not allowed to write {path}.
 remedy = {advice}.
 
 [npm-no-project]
@@ -237,8 +237,8 @@ pattern =
     does not meet (Visual Studio Code Server)
 cause = VS Code's server does not start on the remote host: its C or C++ library is older than the server needs[
     ({need})][, and has {have}].
-remedy = If the host is new enough (Ubuntu 20.04 or newer), update VS Code, some releases of which check this wrongly,
-    and remove ~/.vscode-server on the host. For an older host, such as Ubuntu 18.04 of JetPack 4, use VS Code 1.98 or
+remedy = If the host is new enough (Ubuntu 20.04 or newer), update VS Code (some releases check the host wrongly), and
+    remove ~/.vscode-server on the host. For an older host, such as Ubuntu 18.04 of JetPack 4, use VS Code 1.98 or
     older, or a container.
 source = microsoft/vscode#204264
 
@@ -387,8 +387,8 @@ keys = When localhost is not accessible
 pattern = When (localhost is not accessible), a shareable link must be created
 cause = Gradio did not reach its own server ({found}): a proxy got the request, or the version of another package breaks
     its page.
-remedy = Set NO_PROXY=localhost,127.0.0.1,0.0.0.0, and start it with server_name="0.0.0.0". Otherwise install the gradio
-    and pydantic that the program pins.
+remedy = Set NO_PROXY=localhost,127.0.0.1,0.0.0.0, and start it with server_name="0.0.0.0". If that does not help,
+    install the gradio and pydantic that the program pins.
 
 [gradio-share]
 keys = Could not create share link
@@ -429,7 +429,7 @@ pattern =
     The engine '(?P<engine>\w+)' is incompatible with this module\. Expected version '(?P<need>[^'\n]+)'\. Got '(?P<have
     +>[^'\n]+)'
 cause = {engine} {have} is not a version that a package supports: {need}.
-remedy = Install a {engine} of that range (nvm install 22 for Node), or pass --ignore-engines if you know that it works.
+remedy = Install a {engine} in that range (nvm install 22 for Node), or pass --ignore-engines if you know that it works.
 
 [corepack-keys]
 keys = Cannot find matching keyid
