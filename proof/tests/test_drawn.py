@@ -30,7 +30,7 @@ for name, words in given["faults"].items():
                    **mutation.in_a_fork(functools.partial(mutation.judge, job, known, drawn), {})}
 print(json.dumps(found))
 """
-#: What a seed draws.
+#: A program that draws 300 faults of one seed twice.
 DRAWS = """
 operators, others = mutation.candidates("cpu")
 known = {"calls": {"cpu.survey.float32": {"cat": ["aten::cat"], "mm": ["aten::mm"]}}}
