@@ -118,19 +118,30 @@ keys =
     CUDA error: unknown error
     CUDA failed with error unknown error
     (error code unknown error)
-pattern = (Error 999: unknown error|CUDA unknown error|CUDA (?:error:|failed with error) unknown error|error code
+    CUDA_ERROR_UNKNOWN
+    cuInit failed:
+    cudaErrorUnknown
+pattern =
+    (Error 999: unknown error|CUDA unknown error|CUDA (?:error:|failed with error) unknown error|error code
     + unknown error)
+    \bcu(?:Init|DeviceGet|CtxCreate|DevicePrimaryCtx|daGetDevice|daSetDevice)[^\n]{0,120}?(CUDA_ERROR_UNKNOWN
+    +|cudaErrorUnknown|failed: unknown error)
 uncertain = yes
 cause = The CUDA driver could not be initialised ({found}). This happens if the kernel module nvidia-uvm is missing, or
-    is unusable after a failure or a suspend.
-remedy = Reload the module (sudo modprobe -r nvidia_uvm && sudo modprobe nvidia_uvm) or reboot. In a container, check
-    that /dev/nvidia-uvm exists.
-source = NVIDIA/nvidia-container-toolkit#1967
+    is unusable after a failure or a suspend, and with a faulty release of the container toolkit (1.19.1).
+remedy = Run nvidia-smi and a CUDA program on the host. If CUDA fails there too, reload the module (sudo modprobe -r
+    nvidia_uvm && sudo modprobe nvidia_uvm) or reboot. If it fails only in the container, check that nvidia-smi works
+    and /dev/nvidia-uvm exists there, and install another release of the container toolkit (nvidia-ctk --version).
+source =
+    NVIDIA/nvidia-container-toolkit#1967
+    NVIDIA/nvidia-container-toolkit#1743
 
 [cuda-illegal-instruction]
 keys = an illegal instruction was encountered
 pattern = (?:^|: |\) )CUDA (?:error:|failed with error) (an illegal instruction was encountered)
-cause = A kernel has code for another GPU ({found}), such as an instruction that only data-centre Blackwell has.
+uncertain = yes
+cause = A kernel stopped at an instruction that this GPU refuses ({found}). Often the kernel was built for another GPU,
+    such as data-centre Blackwell; the line does not name the kernel.
 remedy = Choose another backend[ (this log has {log_backend_option})] for the kernel (attention or MoE), or a build with
     code for 12.0 or 12.1a.
 source = NVIDIA/TensorRT-LLM#11313
@@ -245,20 +256,16 @@ source = john-bradshaw/synthesis-dags#4
 keys =
     error: 35
     error 35
-    error 100
+    error 10
     error: 100
-    error 209
     error: 209
-    error 222
     error: 222
     error 46
     error: 46
     error 98
     error 700
     error 719
-    error 802
-    error 803
-    error 804
+    error 80
     error 999
     error code 35
     error code 100
@@ -267,13 +274,9 @@ keys =
     error 34
     failure 35
     failure 100
-    failure 209
     failure 700
-    error 101
-    error 304
+    error 30
     error 500
-    error 801
-    error 300
     error 2
     failure 2
     cuMem
@@ -283,11 +286,14 @@ keys =
     cudaHost
     cudaMalloc
     cudaMemcpy
+    cuInit
+    cudaGetDeviceCount
     Cuda Error in
 pattern =
     [Cc]uda Error in \w+: (?P<number3>1|2|35|46|98|100|101|209|222|700|719|999)\b
-    \bcu(?:da(?:Host|Malloc|Memcpy)|Mem|Module|Launch|Stream)\w*(?:\(\))?[ ,:]+(?:failed|returned|status|error|code)
-    +(?: with| error| code| status)*[ :=]+(?P<number2>1|2|100|101|201|209|222|400|700|719|801)(?![\d.]| ?[KMG])
+    \bcu(?:da(?:Host|Malloc|Memcpy|GetDeviceCount)|Mem|Module|Launch|Stream|Init)\w*(?:\(0?\))?[ ,:]+(?:failed
+    +|returned|status|error|code)(?: with| error| code| status)*[ :=]+(?P<number2>1|2|46|100|101|201|209|222|400|700
+    +|719|80[1-4]|999)(?![\d.]| ?[KMG])
     (?i:\bcu(?:da)?\w*|\bdriver|\bGPU)\b[^\n]{0,60}?(?:[Ee]rror|[Ff]ailure|ERROR)(?: code)?[: =]+\(?(?P<number>2|34
     +|35|46|98|10[01]|209|222|30[04]|500|700|719|80[1-4]|999)\b(?![.\d:/-])
 unless =
