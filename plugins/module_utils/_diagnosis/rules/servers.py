@@ -72,9 +72,11 @@ source = gpustack/gpustack#3831
 
 [harmony-vocabulary]
 keys = vocab file
-pattern = HarmonyError: (error downloading or loading vocab file)
-cause = The server downloads the vocabulary of gpt-oss when it starts, but the download failed ({found}).
-remedy = Allow that download, or provide the files beforehand and set TIKTOKEN_ENCODINGS_BASE to their directory.
+pattern = (error downloading or loading vocab file)
+cause = The server needs the vocabulary of gpt-oss, but could not download or read it ({found}).
+remedy = Allow the download, or put o200k_base.tiktoken and cl100k_base.tiktoken (from
+    https://openaipublic.blob.core.windows.net/encodings/) into a directory and set TIKTOKEN_ENCODINGS_BASE to it. If
+    the cache /tmp/tiktoken-rs-cache is not writable, set TIKTOKEN_RS_CACHE_DIR to another directory.
 source = NVIDIA/dgx-spark-playbooks#17
 
 [flashinfer-versions-differ]
