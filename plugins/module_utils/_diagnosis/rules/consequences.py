@@ -1455,6 +1455,18 @@ remedy = Read the other hosts' logs for the first error; set NCCL_SOCKET_IFNAME,
     fault. all_reduce_perf of nccl-tests shows the same without the program.
 source = vllm-project/vllm#8447
 
+[torch-arch-warned]
+keys = is not compatible with the current PyTorch installation
+pattern =
+    ^[ \t]*(?P<gpu>[^\n]{1,80}?) with CUDA capability (?P<need>sm_(?P<family>1\d)\d) is not compatible with the current
+    + PyTorch installation\.\s+The current PyTorch install supports CUDA capabilities (?![^\n]*(?:compute_
+    +|sm_(?P=family)\d))(?P<has>(?:sm_\w+ ?)+)
+uncertain = no
+cause = The installed PyTorch has code for {has}, but the GPU ({gpu}) needs {need}.
+remedy = Install a PyTorch for CUDA 13 (pip install torch --index-url https://download.pytorch.org/whl/cu130; for a
+    Jetson Thor, nvcr.io/nvidia/pytorch), and its other packages for cu130.
+source = lmoe/wyoming-xtts#1
+
 [cuda-error-name]
 keys =
     cudaError
