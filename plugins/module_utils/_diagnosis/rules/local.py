@@ -76,6 +76,13 @@ remedy = Build it here with CUDA 13 (-DGGML_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=1
     with CMAKE_ARGS), or use the program's other backend (torch).
 source = ggml-org/llama.cpp#26246
 
+[llamacpp-batch-small]
+keys = GGML_ASSERT(
+pattern = GGML_ASSERT\(([^\n]*n_u?batch[^\n]*?)\) failed
+cause = The input has more tokens than llama.cpp's batch may have ({found}).
+remedy = Raise the batch size (-b, --batch-size, -ub) to the length of the input, or send shorter inputs.
+source = ggml-org/llama.cpp#25791
+
 [llamacpp-assertion]
 keys =
     GGML_ASSERT(
@@ -87,12 +94,11 @@ pattern =
     (?:GGML|LLAMA)_ASSERT: (?:[^\n:]*:)?[^\n:]*?(?P<what3>[\w.-]+:\d+: (?!!')[^\n]+)
     /ggml-cuda/(?P<what2>[\w-]+\.cuh?:\d+): fatal error$
 values =
-    advice of what: .*n_batch => Raise the batch size (-b, --batch-size) to the length of the input, or send shorter
-    + inputs
     advice of what: (?:[^\n]*kv_self|addr|buffer|buf|ctx|ctx_size|ptr|data)\b => Leave it more memory (a shorter
     + context, a smaller model or quantization), because usually an allocation failed just before
     advice of what: . => Update llama.cpp (or Ollama) and try without the less common options (quantized cache, -fa,
     + speculative decoding, your own batch size, --split-mode, --rpc); then search its issues for the assertion
+uncertain = yes
 cause = A check inside llama.cpp failed ({what}).
 remedy = {advice}.
 source = ggml-org/llama.cpp#25791
