@@ -51,9 +51,20 @@ remedy = Pass it through (-Xcompiler -m{option}), or let the build add it to C a
     $<$<COMPILE_LANGUAGE:CXX>:-m{option}>). On aarch64, names of x86 processors are wrong: use -mcpu=native.
 source = arbor-sim/arbor#575
 
+[cuda-typedef-removed]
+keys = PFN_cu
+pattern = error: (?:identifier )?'(PFN_cu(?!\w*_v\d)\w+)' (?:is undefined|was not declared|does not name a type)
+cause = The source uses {found}, usually in an old copy of CUTLASS. CUDA 13 removed this name from cudaTypedefs.h, which
+    now has only names with a version (PFN_cuTensorMapEncodeTiled_v12000).
+remedy = Use a release of the source that supports CUDA 13, or a newer CUTLASS (git submodule update --init), or build
+    with CUDA 12.9.
+source =
+    huggingface/candle#3605
+    NVIDIA/TensorRT-LLM#6890
+
 [nvcc-option-unknown]
-keys = nvcc fatal   : Unknown option
-pattern = nvcc fatal\s+: Unknown option '([^'\n]+)'
+keys = nknown option '
+pattern = nvcc fatal\s*: Unknown option '([^'\n]+)'
 values =
     since of found: -+static-global-template-stub => CUDA 12.8
     since of found: -+(?:compress-mode|Ofast-compile|device-entity) => CUDA 12.8
