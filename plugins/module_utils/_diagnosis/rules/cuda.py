@@ -241,9 +241,15 @@ keys =
 pattern =
     Unknown CUDA Architecture Name(?: in \w+)?:?\s+(\S+)
     Unknown CUDA arch \(([\w.+]+)\)
+values =
+    advice of found: 12\.[01][af]?(?:\+PTX)?$ => Set TORCH_CUDA_ARCH_LIST=12.0, whose code runs on 12.1; if 12.0 is not
+    + known either, use a PyTorch for CUDA 12.8 or newer
+    advice of found: \d+\.\d[af]?(?:\+PTX)?$ => Take it out of TORCH_CUDA_ARCH_LIST and keep only your own GPU's
+    + (12.0 for a GB10), or use a PyTorch that knows it (CUDA 13 knows 10.1 as 11.0)
+    advice of found: . => Write TORCH_CUDA_ARCH_LIST as numbers (12.0, 12.1a), not as sm_121. A source older than the
+    + GPU needs a patch or 12.0
 cause = The build's list of CUDA architectures does not know {found}.
-remedy = Write TORCH_CUDA_ARCH_LIST as numbers (12.0, 12.1a), not as sm_121. A source older than the GPU needs a patch
-    or 12.0.
+remedy = {advice}.
 source = k2-fsa/k2#1344
 
 [torch-arch-unknown]
