@@ -506,9 +506,16 @@ keys =
     distribution found for mkl
     requirement intel-
     distribution found for intel-
-pattern = (?:satisfies the requirement|No matching distribution found for) ((?:mkl|intel-)\S*)
+    PackagesNotFoundError
+    ResolvePackageNotFound
+    does not exist (perhaps a typo
+pattern =
+    (?:satisfies the requirement|No matching distribution found for) ((?:mkl|intel-)\S*)
+    (?:PackagesNotFoundError|ResolvePackageNotFound):[^\n]*\n+ *- ((?:mkl|intel-)\S*)(?!(?s:.{0,900}?)/\w+-64\b)
+    [└├]─ ((?:mkl|intel-)[^\s=]*)[^\n]* does not exist \(perhaps a typo or a missing channel
 cause = {found} exists only for x86-64.
-remedy = Omit it on aarch64 (with the marker platform_machine == 'x86_64') and use NVPL or OpenBLAS (BLAS=NVPL).
+remedy = Omit it on aarch64 (with pip's marker platform_machine == 'x86_64', or from conda's environment.yml) and use
+    NVPL or OpenBLAS (BLAS=NVPL; with conda, libblas=*=*openblas).
 source = IntelPython/mkl_fft#132
 
 [xformers-of-another-torch]
