@@ -640,7 +640,7 @@ values =
     advice of status: 404 => Correct the name NAMESPACE.COLLECTION, the version and the server
     advice of status: 5 => Try again later: the fault is the server's, not this host's. If it is urgent, install the
     + collection from its Git repository (git+https://…) or from a tarball of its releases
-    advice of why: .*(?:timed out|Errno|urlopen|refused|reset|resolve|certificate|SSL) => Check whether this host
+    advice of why: .*(?:timed out|Errno|refused|reset|resolve|certificate|SSL) => Check whether this host
     + reaches galaxy.ansible.com (curl -I https://galaxy.ansible.com), through its proxy (https_proxy) if any, and try
     + again with --timeout 300. Without a network, install from a tarball
     advice of why: Failed to parse => The answer is not from Galaxy's API, but a proxy's page, or from an address that

@@ -663,8 +663,8 @@ values =
     advice of why: conflicts => Stop docker, move /var/lib/docker/network/files/local-kv.db away and start docker,
     + which creates its networks again (compose networks need docker compose up)
     advice of why: Failed to Setup|error creating def|failed to (?:create|add|register) => Load its modules (sudo
-    + modprobe ip_tables iptable_nat br_netfilter), reboot if the kernel was upgraded since the last start, or choose the
-    + other iptables (sudo update-alternatives --config iptables)
+    + modprobe ip_tables iptable_nat br_netfilter), reboot if the kernel was upgraded since the last start, or choose
+    + the other iptables (sudo update-alternatives --config iptables)
     advice of why: Devices => Mount the control groups (cgroup2 on /sys/fs/cgroup, as systemd does). Docker inside a
     + container needs --privileged
     advice of why: timeout => Find out why containerd does not start (systemctl status containerd; journalctl -u

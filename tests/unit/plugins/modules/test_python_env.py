@@ -549,7 +549,7 @@ def failing_installations() -> list[t.Any]:
         pytest.param(wrong_hash, "The sha256 of tiny==2.0 is", id="wrong hash"),
         pytest.param(not_found, "No wheel of nothing==2.0", id="not found"),
         pytest.param(missing_library, "libcudss.so.0", id="missing library"),
-        pytest.param(damaged_wheel, "of tiny is damaged, or is not a wheel", id="damaged wheel"),
+        pytest.param(damaged_wheel, "of tiny is damaged", id="damaged wheel"),
         pytest.param(another_wheel_was_sent, "expected 0000", id="another wheel was sent"),
     ]
 

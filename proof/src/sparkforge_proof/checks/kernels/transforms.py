@@ -45,8 +45,8 @@ def fft(context: Context) -> Measured:
         _compare_planes(cases, context, form)
     if not gpu:
         # Libraries for CPUs have a kernel of their own for each of many products of small primes.
-        lengths = [length for length in range(34, BY_DEFINITION) if _largest_prime(length) <= 13]
-        for length in (*lengths[:120], *lengths[120 + context.seed % 4 :: 4]):
+        smooth = [length for length in range(34, BY_DEFINITION) if _largest_prime(length) <= 13]
+        for length in (*smooth[:120], *smooth[120 + context.seed % 4 :: 4]):
             _compare_length(cases, context, "float32", length)
     return cases.result()
 

@@ -128,7 +128,8 @@ def _functions() -> dict[str, t.Any]:
         """Return irrational numbers in float64, and of each the bits after the 24th behind the point."""
         return [part for value in values for part in (value, value.mul(2.0**24).frac())]
 
-    named = long, spread, ordered, shifted, subnormal, extremes, fine, cast, rows, small, doubled, _again, _kept, _likely
+    named = (long, spread, ordered, shifted, subnormal, extremes, fine, cast, rows, small, doubled, _again, _kept,
+             _likely)  # fmt: skip
     functions: dict[str, t.Any] = {function.__name__.lstrip("_"): function for function in named}
     return {**functions, "norm": lambda x: torch.nn.functional.layer_norm(x, x.shape[-1:]), "custom": custom}
 
