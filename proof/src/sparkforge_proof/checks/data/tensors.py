@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import time
 import typing as t
@@ -11,6 +12,8 @@ from ...check import MEMORY, SEEN_ARM, Context, Measured, Skipped, Unanswered, c
 from ..bounds import Cases, torch
 
 MIB, GIB = 2**20, 2**30
+#: M_MMAP_THRESHOLD of mallopt(3): the size from which glibc maps a block by itself.
+MMAP_THRESHOLD = -3
 
 #: The caching allocator takes memory for small tensors in segments of 2 MiB and 20 MiB, and keeps the last segment.
 SEGMENT = 20 * MIB
@@ -65,6 +68,10 @@ def _resident() -> int:
 def _memory_on_cpu(context: Context) -> Measured:
     cases = Cases("memory that was written and read back", REMEDY_CPU)
     size, small, rounds = 64 * MIB // 4, MIB // 4, 30
+    # In a heap that keeps what is freed (see lane.KEPT), a small block in the hole of a large one makes the heap grow
+    # by another large one. So large blocks get mappings of their own.
+    with contextlib.suppress(AttributeError):
+        ctypes.CDLL(None).mallopt(MMAP_THRESHOLD, 32 * MIB)
 
     def use(number: int) -> None:
         block = torch.empty(size, dtype=torch.int32).fill_(number)
@@ -79,9 +86,8 @@ def _memory_on_cpu(context: Context) -> Measured:
         use(number)
         if number >= 2 and (number - 2) % (rounds // 3) == 0:
             history.append(_resident())
-    # glibc uses the memory of freed blocks again, or unmaps it (see lane.KEPT). The process may grow by half of all
-    # small blocks, but not by a large one. A cache, such as glibc's or an emulator's for translated code, grows only
-    # once, but a leak grows in each third of the rounds.
+    # The process may grow by half of all small blocks, but not by a large one. A cache, such as glibc's or an emulator's
+    # for translated code, grows only once, but a leak grows in each third of the rounds.
     growth = 3 * min(after - before for before, after in zip(history, history[1:]))
     bound = rounds * MIB // 2
     if growth > bound:
