@@ -86,8 +86,8 @@ def _memory_on_cpu(context: Context) -> Measured:
         use(number)
         if number >= 2 and (number - 2) % (rounds // 3) == 0:
             history.append(_resident())
-    # The process may grow by half of all small blocks, but not by a large one. A cache, such as glibc's or an emulator's
-    # for translated code, grows only once, but a leak grows in each third of the rounds.
+    # The process may grow by half of all small blocks, but not by a large one. A cache, such as glibc's or an
+    # emulator's for translated code, grows only once, but a leak grows in each third of the rounds.
     growth = 3 * min(after - before for before, after in zip(history, history[1:]))
     bound = rounds * MIB // 2
     if growth > bound:
