@@ -193,8 +193,6 @@ def compare_row(outcome: t.Any, operator: Operator, row: dict[str, str]) -> dict
     is_known = not operator.gpu and platform.machine() == "x86_64"
     operator.in_tiles = is_known and row["size"] == DRAWN and row["values"] != PLAIN["values"]
     row = {axis: value if operator.takes(axis, value, sample) else PLAIN[axis] for axis, value in row.items()}
-    if not operator.has_gradient(row):
-        row["direction"] = "forward"
     return compare(outcome, operator, sample, row, replaces=True)
 
 
@@ -208,6 +206,8 @@ def compare(
     :param outcome: the :class:`comparison.Survey` that collects the errors.
     :param replaces: whether the plain layout replaces one that the input cannot have.
     """
+    if not operator.has_gradient(row):
+        row = {**row, "direction": PLAIN["direction"]}
     # The first resized sample that the operator accepts is used, or else the sample itself.
     for base in itertools.chain(resized_samples(operator, row) if row["size"] != PLAIN["size"] else (), [sample]):
         is_listed = base is sample

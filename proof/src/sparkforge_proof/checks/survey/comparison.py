@@ -196,7 +196,6 @@ def compare(outcome: Survey, operator: t.Any, dtype: torch.dtype, device: str, s
             rows = conditions.single_value_rows(subject)
         for row in rows:
             if all(subject.takes(axis, value, pair[0]) for axis, value in row.items()):
-                row["direction"] = row["direction"] if subject.has_gradient(row) else "forward"
                 calls.compare(outcome, subject, pair[0], row)
 
 
