@@ -8,6 +8,7 @@ factor requires three longer transforms.
 
 from __future__ import annotations
 
+import functools
 import math
 
 from ...check import SEEN_ARM_GRID, Context, Measured, check
@@ -46,8 +47,10 @@ def fft(context: Context) -> Measured:
     if not gpu:
         # Libraries for CPUs have a kernel of their own for each of many products of small primes.
         smooth = [length for length in range(34, BY_DEFINITION) if _largest_prime(length) <= 13]
+        of_classes = set().union(*CLASSES.values())
         for length in (*smooth[:120], *smooth[120 + context.seed % 4 :: 4]):
-            _compare_length(cases, context, "float32", length)
+            if length not in of_classes:
+                _compare_length(cases, context, "float32", length)
     return cases.result()
 
 
@@ -85,11 +88,15 @@ def _largest_prime(length: int) -> int:
 def _transform(signal: torch.Tensor) -> torch.Tensor:
     """Return the Fourier transform in complex128 along the last dimension."""
     length = signal.shape[-1]
-    if length > BY_DEFINITION:
-        return torch.fft.fft(signal)
+    return torch.fft.fft(signal) if length > BY_DEFINITION else signal @ _definition(length)
+
+
+@functools.lru_cache(maxsize=1)
+def _definition(length: int) -> torch.Tensor:
+    """Return the matrix of the transform, which several comparisons of a length use one after another."""
     index = torch.arange(length)
     angle = torch.outer(index, index).remainder(length).double() * (-2 * math.pi / length)
-    return signal @ torch.complex(angle.cos(), angle.sin())
+    return torch.complex(angle.cos(), angle.sin())
 
 
 def _compare_length(cases: Cases, context: Context, form: str, length: int) -> None:
