@@ -148,9 +148,13 @@ def _of_file(path: str) -> Answer:
 
 def _answer(name: str, stream: t.BinaryIO) -> Answer:
     diagnosis = scan.diagnose(_checked(name, lines.blocks(stream)))
-    is_explained = diagnosis.rule and diagnosis.rule not in scan.UNEXPLAINED
-    status = EXPLAINED if is_explained else UNKNOWN if diagnosis.rule or diagnosis.first_error else NO_ERROR
+    status = EXPLAINED if _is_explained(diagnosis) else UNKNOWN if diagnosis.rule or diagnosis.first_error else NO_ERROR
     return Answer(name, status, diagnosis)
+
+
+def _is_explained(diagnosis: scan.Diagnosis) -> bool:
+    """Tell whether a rule names the one cause of the error."""
+    return bool(diagnosis.rule) and diagnosis.rule not in scan.UNEXPLAINED
 
 
 def _checked(name: str, blocks: t.Iterator[bytes]) -> t.Iterator[bytes]:
@@ -191,8 +195,7 @@ def of_result(result: t.Mapping[str, t.Any] | None) -> list[str]:
     result = result or {}
     texts = [str(result[key]) for key in ("stderr", "module_stderr", "stdout", "msg") if result.get(key)]
     known = scan.diagnose("\n".join(texts)) if "cause" not in result else None
-    is_explained = known and known.rule and known.rule not in scan.UNEXPLAINED
-    return [f"{known.cause} {known.remedy} ({PAGE}#{known.rule})"] if known and is_explained else []
+    return [f"{known.cause} {known.remedy} ({PAGE}#{known.rule})"] if known and _is_explained(known) else []
 
 
 def _hosts(diagnosis: scan.Diagnosis) -> set[str]:
