@@ -34,13 +34,15 @@ def test_default_run_compiles_two_tables_and_all_in_three_weeks() -> None:
     assert panels.of_day(5, False, "compositions") == [("compositions", 5)]
 
 
-def test_full_run_compiles_each_table_in_each_format() -> None:
+def test_full_run_compiles_each_table_and_15_of_them_all_formats_in_both_directions() -> None:
+    days = [panels.of_day(seed, True) for seed in range(20261129, 20261129 + 15)]
+    tables = {name: kind for name, kind in panels.PANELS.items() if name not in panels.DAILY}
+    assert all([name for name, _turn in day] == list(tables) for day in days)
     compiled = {
-        (name, panels.PANELS[name].forms[turn % len(panels.PANELS[name].forms)])
-        for part in ("panels", *panels.DAILY)
-        for name, turn in panels.of_day(3, True, part)
+        (name, tables[name].forms[turn % len(tables[name].forms)], turn // 2 % 2) for day in days for name, turn in day
     }
-    assert compiled == {(name, form) for name, kind in panels.PANELS.items() for form in kind.forms}
+    assert compiled == {(name, form, bit) for name, kind in tables.items() for form in kind.forms for bit in (0, 1)}
+    assert {turn % 3 for _name, turn in panels.of_day(3, True, "compositions")} == {0, 1, 2}
 
 
 def test_expressions_are_python() -> None:

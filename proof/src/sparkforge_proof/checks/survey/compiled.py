@@ -121,7 +121,7 @@ def compiled_panels(context: Context, part: str) -> Measured:
     """Compare the programs of ``panels``, or those that the seed composes, in compiled graphs, and eagerly afterwards.
 
     A run compiles two tables, in other formats, shapes or directions each week, and every seventh of them for any
-    shape. ``--full`` compiles each table in each of its formats. A table of whole numbers, whose results are exact, is
+    shape. ``--full`` compiles each table in one of its formats. A table of whole numbers, whose results are exact, is
     compiled daily, and a CUDA graph replays it with other numbers.
     """
     outcome, allowed = Survey(), dict[str, tuple[float, float]]()

@@ -85,7 +85,7 @@ PANELS = {
 #: The panels that each run compiles, in checks of their own.
 DAILY = "compositions", "replays"
 #: Rows of panels. A default run compiles a table of two of these rows, other ones each day; a full run compiles all
-#: tables. On an H200, a table took about 30 core-seconds.
+#: tables, each in one format. On an H200, a table took about 30 core-seconds, and all in all formats over 20 minutes.
 TURNS = (
     ("functions",), ("copies",), ("reductions",), ("totals", "special functions"),
     ("products", "attention", "pictures"), ("whole numbers", "folds", "pools"), ("writes", "states", "calls"),
@@ -123,11 +123,10 @@ def of_day(seed: int, full: bool, part: str = "panels") -> list[tuple[str, int]]
 
     :param part: one of ``DAILY``, or ``panels`` for all others.
     """
-    names = [part] if part in DAILY else [name for name in PANELS if name not in DAILY]
-    if full:
-        return [(name, seed + form) for name in names for form in range(len(PANELS[name].forms))]
     if part in DAILY:
-        return [(part, seed)]
+        return [(part, seed + form) for form in range(len(PANELS[part].forms) if full else 1)]
+    if full:
+        return [(name, seed + number) for number, name in enumerate(PANELS) if name not in DAILY]
     week, rows = seed // len(TURNS), [(2 * seed + number) % len(TURNS) for number in range(2)]
     return [(TURNS[row][week % len(TURNS[row])], week // len(TURNS[row]) + row) for row in rows]
 
