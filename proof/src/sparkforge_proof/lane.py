@@ -63,7 +63,7 @@ class Progress:
     def __init__(self, verbose: bool = False) -> None:
         self.verbose, self._printed_at = verbose, -math.inf
         self.left: dict[int, list[str]] = {}
-        self.total, self._waiting = 0, set[int]()
+        self._all, self._waiting = set[str](), set[int]()
         self.killers: list[t.Callable[[], None]] = []
         self.stopped = False
 
@@ -76,7 +76,7 @@ class Progress:
     def begin(self, lane: int, names: t.Sequence[str], waits: bool) -> None:
         """Register the checks of a lane, and whether the lane waits for the others."""
         self.left[lane] = list(names)
-        self.total += len(names)
+        self._all.update(names)
         self._waiting |= {lane} if waits else set()
 
     def done(self, lane: int, name: str) -> None:
@@ -90,11 +90,12 @@ class Progress:
             print(text, file=sys.stderr, flush=True)
         elif self.verbose:
             lanes = dict(self.left)
-            count = self.total - sum(map(len, lanes.values()))
+            # Many lanes begin with the same check.
+            done = self._all.difference(*lanes.values())
             # In the meantime, another lane's thread may remove its last name.
             first = [next(iter(names), "") for lane, names in lanes.items() if lane not in self._waiting]
-            running = ", ".join(filter(None, first))
-            self.tell(f"{count} of {self.total} checks done; running {running or 'none'}")
+            running = ", ".join(filter(None, dict.fromkeys(first)))
+            self.tell(f"{len(done)} of {len(self._all)} checks done; running {running or 'none'}")
 
     def stop(self) -> None:
         """Kill all lanes, also those that start later."""

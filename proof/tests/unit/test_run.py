@@ -570,3 +570,12 @@ def test_checks_skipped_for_the_same_reason_are_one_line(monkeypatch: pytest.Mon
         "skip  triton.add: There is no Triton.",
         "unproven (profile generic, 1 s): 0 pass, 0 warn, 0 fail, 114 skip",
     ]
+
+
+def test_progress_names_a_check_of_many_lanes_once(capsys: pytest.CaptureFixture[str]) -> None:
+    progress = lane.Progress(verbose=True)
+    for number in range(3):
+        progress.begin(number, ["device.cuda", f"survey.{number}"], waits=False)
+    progress.done(2, "device.cuda")
+    progress.say()
+    assert capsys.readouterr().err == "0 of 4 checks done; running device.cuda, survey.2\n"
