@@ -553,7 +553,7 @@ source = browser-actions/setup-chrome#510
 
 [wrong-architecture]
 keys =
-    file in wrong format
+    ile in wrong format
     Exec format error
     Failed to query Python interpreter at
     wrong ELF class
@@ -570,7 +570,7 @@ keys =
     can't load
 pattern =
     (\S+\.so[\d.]*): [^\n]*can't load (?:AMD|IA|ARM) ?\d+(?:-bit)? \.so on a
-    (\S+?):? (?:error adding symbols: )?file in wrong format
+    (\S+?):? (?:error adding symbols: )?[Ff]ile in wrong format
     at (\S+)\n\s*Caused by: Exec format error
     (\S+)(?<!Caused by): (?:cannot execute[\w ]*: )?Exec format error
     (\S+): wrong ELF class

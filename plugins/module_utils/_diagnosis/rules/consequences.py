@@ -259,11 +259,12 @@ keys =
     Engine process failed to start
     ShardCannotStart
     Engine core proc
+    Worker failed with error '', please
 pattern =
     (?P<what2>Engine core proc \S+ died unexpectedly)
     (?P<what>EngineDeadError|Engine (?:core initialization failed|process failed to start)|Executor worker (?:returned
     + error|died)|Received sigquit from a child process|scheduler is dead|WorkerProc initialization
-    + failed|ShardCannotStart)
+    + failed|ShardCannotStart|Worker failed with error '',)
 cause = The server ended because one of its processes failed ({what}), and this log does not show the failure itself.
 remedy = Read the log further up, from the first line with ERROR or Traceback of that process (docker logs CONTAINER
     2>&1 | grep -nE "ERROR|Traceback|Error:" | head), on all hosts. If there is nothing, look for Out of memory in the
@@ -516,11 +517,27 @@ pattern =
     (?P<what3>Could not build wheels for [\w.-]+)
     (?P<what5>Failed to build installable wheels for some \S+ based projects \([^)\n]{1,80}\))
     (?P<what4>metadata-generation-failed)
-    Command '(?P<what6>\['(?:\S*/)?(?:ninja|cmake|make)'[^\n]{0,80}) returned non-zero exit status
+    Command '(?P<what6>\['(?:\S*/)?(?:ninja|cmake|make)'[^\n]{0,80})[^\n]{0,900} returned non-zero exit status
     command '(?P<what7>(?:\S*/)?[\w-]*(?:gcc|g\+\+|cc|clang|c\+\+|nvcc))' failed with exit (?:status|code)
 cause = A build ended ({what}), and this log lacks the line that says why.
 remedy = Run it again with one job and full output, so that the failure comes last: make -j1 VERBOSE=1, ninja -v -j1, or
     for a package pip install -v --no-cache-dir NAME. The first line with error: is the one to read.
+
+[command-failed]
+keys = CalledProcessError: Command
+pattern = CalledProcessError: Command '(?P<command>[^\n]{3,160}?)' (?:returned non-zero exit|died with)
+    + (?P<status>s[^\n.]{3,60})
+values =
+    advice of command: \W*(?:\S*/)?(?:pip|uv)\b|.*\bpip\b => Run it by hand with -v: the package that fails and the
+    + reason are in its own output
+    advice of command: \W*(?:\S*/)?git\b => Run it by hand in that directory: usually it is not a clone, a tag or
+    + submodule is missing, or the network fails
+    advice of command: .*nvcc => Run it by hand: its first line with error or fatal says why; check which nvcc it is
+    + (which -a nvcc)
+    advice of command: . => Run it by hand in the same directory and environment, and read its first error; above this
+    + traceback is what it printed here
+cause = A command that the program started failed ({command}: {status}); its own message is not in these lines.
+remedy = {advice}.
 
 [nccl-unhandled]
 keys =

@@ -919,7 +919,7 @@ values =
     what of why: KeyError => it looks up a name that does not exist
     what of why: IndexError: _Map_base => a compiled package has no kernel for this size, type or GPU
     what of why: IndexError => a list or tensor is shorter than expected
-    what of why: UnboundLocal => the program does not handle this case
+    what of why: UnboundLocal => no branch of the program handles this case, such as a new GPU (12.1), version or option
     what of why: ZeroDivision => a number is 0 (perhaps nothing was counted, read or measured)
     what of why: Overflow => a number is too large
     what of why: Recursion => a function calls itself without end, as with objects that refer to each other
@@ -948,8 +948,12 @@ values =
     advice of why: .*got multiple values for keyword argument '(?:trust_remote_code|torch_dtype|dtype|device_map
     +|attn_implementation)' => Pass that argument only once: remove it from your call, or from the configuration that
     + already passes it. If neither is yours, install the Transformers that the program names
-    advice of why: KeyError: \d+$ => The data is indexed by other numbers than 0 to its length: make a list or
-    + datasets.Dataset of it (for pandas, reset_index(drop=True)), and let only one program shorten or sort it
+    advice of why: UnboundLocal => Update the program or the node whose file the traceback names last (git pull, pip
+    + install -U); if it stays, add the missing case at that line (for 12.1, that of 12.0), or choose another option
+    + there
+    advice of why: KeyError: \d+$ => If the line looks up a GPU's, type's or version's number in a table, update the
+    + program: its table is older. If it reads a data set, its rows have other numbers than 0 to its length: make a
+    + list or datasets.Dataset of it (for pandas, reset_index(drop=True))
     advice of why: KeyError: None$ => A setting that this line looks up was not set: set it in the program's
     + configuration (for FSDP, the type of state dict), or upgrade what should set it (transformers and accelerate
     + together)

@@ -104,13 +104,18 @@ remedy = End the programs that hold memory (GPU processes also do) and run again
     for a server. The kernel's log (journalctl -k) says whether it was memory.
 
 [crate-kernels-not-compiled]
-keys = nvcc error while compiling
-pattern = nvcc error while compiling '(?P<file>[^'\n]+\.cu)'
+keys =
+    nvcc error while compiling
+    ernel compilation failed for
+pattern =
+    nvcc error while compiling '(?P<file1>[^'\n]+\.cu)'
+    [Kk]ernel compilation failed for (?P<file2>\S+\.cu): nvcc error
 uncertain = yes
 cause = The CUDA kernels of a Rust crate do not compile ({file}): they do not support the selected capability, or not
     this CUDA.
 remedy = Set CUDA_COMPUTE_CAP=121 for a GB10 (candle's types do not compile below 80), put the nvcc of CUDA 13 on PATH,
-    run cargo clean, and use a newer release of the crate. The first line with error: shows where it failed.
+    run cargo clean, and use a newer release of the crate, or leave out the feature that needs this kernel
+    + (--no-default-features --features cuda). The first line with error: shows where it failed.
 source = EricLBuehler/mistral.rs#951
 
 [compile-error]

@@ -48,10 +48,11 @@ keys =
     .so.12.
     .so.11: cannot open
     .so.11.0: cannot open
+    .so.10: cannot open
 pattern =
-    (lib(?:cudart|cublas|cublasLt|nvblas|nvrtc|nvJitLink|cupti|nppc|nppif|nppig|nvjpeg)\.so\.1[12](?:\.\d)*)
+    (lib(?:cudart|cublas|cublasLt|nvblas|nvrtc|nvJitLink|cupti|npp\w+|nvjpeg)\.so\.1[12](?:\.\d)*)
     +: cannot open
-    (lib(?:nvrtc-builtins\.so\.12\.\d+|cusolver\.so\.11|cufft\.so\.11)): cannot open
+    (lib(?:nvrtc-builtins\.so\.12\.\d+|cusolver\.so\.1[01]|cufft\.so\.1[01]|cusparse\.so\.1[01])): cannot open
 values =
     advice of log_newest_cuda: . => Install the package's build for CUDA 13 (cu130 for PyTorch packages), build it from
     + source with CUDA 13's toolkit, or also install CUDA 12's library
@@ -468,6 +469,17 @@ remedy = Build it in an empty directory against the LLVM that it pins (Triton: c
     targets that it names (-DLLVM_TARGETS_TO_BUILD="host;NVPTX;AMDGPU" for Triton, all for a project that uses every
     one), so that no other LLVM is found.
 source = triton-lang/triton#3644
+
+[undefined-own-symbol]
+keys = undefined symbol: _Z
+pattern =
+    (?P<file>[^\s'"(]*/(?P<package>[a-z]\w{3,39})/[^\s'"(]*): undefined symbol:
+    + (?P<symbol>_ZT?[A-Z]*N?K?\d+(?P=package)\w*)
+cause = {file} needs a symbol of {package} itself ({symbol}): its libraries come from different releases or builds.
+remedy = Uninstall it until pip finds none (pip uninstall -y, twice), delete what is left of its directory in
+    site-packages, and install one release (pip install --no-cache-dir). If you built it, build it in an empty
+    + directory.
+source = microsoft/onnxruntime#28432
 
 [undefined-symbol]
 keys = undefined symbol

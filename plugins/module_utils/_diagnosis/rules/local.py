@@ -63,6 +63,15 @@ remedy = Start without flash attention (llama.cpp's -fa off, Ollama's OLLAMA_FLA
     (-ub 256), and use a newer release.
 source = ollama/ollama#17596
 
+[llamacpp-illegal-instruction]
+keys = an illegal instruction was encountered
+pattern = an illegal instruction was encountered *\n[^\n]*in function (ggml_\w+)
+cause = One of llama.cpp's kernels stopped at an instruction that this GPU refuses ({found}). CUDA 13.0's nvcc compiles
+    some kernels for 12.x wrongly (MXFP4), or the build is for another GPU.
+remedy = Build the newest llama.cpp with CUDA 13.1 or newer and -DCMAKE_CUDA_ARCHITECTURES=121a-real in an empty
+    directory. Until then, use another quantization (Q4_K_M) or -DGGML_CUDA_FORCE_CUBLAS=ON.
+source = ggml-org/llama.cpp#19168
+
 [ggml-built-for-another]
 keys =
     CUDA error
@@ -548,6 +557,15 @@ remedy = Install FFmpeg (sudo apt install ffmpeg) and the TorchCodec {fit} (pip 
     https://download.pytorch.org/whl/cu130, for the same CUDA as torch), and nvidia-npp if libnpp is named. Without
     TorchCodec, read audio with soundfile.
 source = meta-pytorch/torchcodec#1139
+
+[torchaudio-needs-torchcodec]
+keys = _with_torchcodec
+pattern = TorchCodec is required for ((?:load|save)_with_torchcodec)
+cause = torchaudio 2.9 and newer read and write audio with TorchCodec only, and its import failed.
+remedy = Run python -c 'import torchcodec', which shows the reason. Install FFmpeg (sudo apt install ffmpeg) and the
+    TorchCodec for this torch (pip install torchcodec --index-url https://download.pytorch.org/whl/cu130), or read the
+    audio with soundfile.
+source = ace-step/ACE-Step-1.5#685
 
 [torchcodec-missing]
 keys = torchcodec is not available

@@ -234,10 +234,13 @@ remedy = Use a newer release of the source, or add the include at the top of tha
 source = https://gcc.gnu.org/gcc-13/porting_to.html
 
 [char-unsigned]
-keys = error: narrowing conversion of
-pattern = error: narrowing conversion of '(?P<value>-\d+)' from '\w+' to 'char'
+keys = narrowing conversion
+pattern =
+    error: narrowing conversion of '(?P<value1>-\d+)' from '\w+' to 'char'
+    error: invalid narrowing conversion from '(?P<value2>\w+)' to '(?:const )?char'
 cause = The source keeps {value} in a char, which is unsigned on ARM and signed on x86.
-remedy = Compile it with -fsigned-char (CFLAGS and CXXFLAGS), or use a release that writes signed char there.
+remedy = Compile it with -fsigned-char (CFLAGS and CXXFLAGS; for nvcc, NVCC_APPEND_FLAGS='-Xcompiler -fsigned-char'), or
+    use a release that writes signed char there.
 source = https://gcc.gnu.org/onlinedocs/gcc/C-Dialect-Options.html
 
 [half-for-old-gpu]

@@ -278,6 +278,24 @@ remedy = Install torch and torchvision from the same release and CUDA index, or 
     torch_extensions).
 source = vllm-project/vllm-ascend#479
 
+[operator-without-backend]
+keys = with arguments from the '
+pattern = Could not run '(?P<operator>[\w:.]+)' with arguments from the '(?P<backend>\w+)' backend
+values =
+    advice of backend: CUDA => Install the package's build for the installed torch and its CUDA (cu130), or rebuild it
+    + where nvcc and torch see CUDA; python -m torch.utils.collect_env shows torch's
+    advice of backend: CPU => Move the model and its inputs to the GPU (.to("cuda")), or if they are meant for the CPU,
+    + reinstall the package's release for the installed torch, whose library then loads
+    advice of backend: Meta => The weights were not loaded: load the model without device_map or low_cpu_mem_usage, or
+    + call to_empty() before .to("cuda")
+    advice of backend: Quantized|Sparse => Use an operation that supports this kind of tensor, or convert it first
+    + (.dequantize(), .to_dense())
+    advice of backend: . => Move the tensor to a device that the operator supports, or use a newer release
+cause = The operator {operator} has no code for {backend} tensors: its package was built without it, its library was not
+    loaded, or the tensor is on the wrong device.
+remedy = {advice}.
+source = meta-pytorch/torchcodec#795
+
 [bitsandbytes-library-missing]
 keys = find the bitsandbytes CUDA binary at
 pattern = find the bitsandbytes CUDA binary at \S*?(?P<library>libbitsandbytes_cuda\d+[^'\n)]*)
@@ -656,14 +674,12 @@ remedy = Convert it (sed -i 's/\r$//' FILE, or dos2unix), and set git config cor
 [optional-dependency]
 keys =
     Missing optional dependency '
-    TorchCodec is required for
     is not installed
     is required
     are required
 pattern =
     ^\W*ImportError: ([\w.-]+) is not installed
     Missing optional dependency '([^'\n]+)'
-    (TorchCodec) is required for \w+
     ^\W*ImportError: '?([\w.-]+)'? (?:is|are) required (?:by|for|to|but|when|in)\b
 cause = The program needs {found} for this, which is not installed.
 remedy = Install {found} into its environment.

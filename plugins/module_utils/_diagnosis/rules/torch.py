@@ -92,6 +92,14 @@ pattern = Requested an offline build but (\w+) is not set
 cause = Triton's build is offline, but {found} does not point to the package.
 remedy = Set {found} in the unit's environment; the role triton sets every variable that its version needs.
 
+[triton-older-than-cuda]
+keys = Triton only support CUDA
+pattern = Triton only support CUDA 10\.0 or higher, but got CUDA version: (?P<version>[\d.]+)
+cause = This Triton is older than CUDA {version}, whose ptxas it was told to use or has found.
+remedy = Install the Triton of a newer torch (pip install -U triton, with the torch that requires it), or remove
+    TRITON_PTXAS_PATH and older toolkits from PATH so that its own ptxas runs.
+source = woct0rdho/triton-windows#49
+
 [llvm-mismatch]
 keys =
     fatal error:
