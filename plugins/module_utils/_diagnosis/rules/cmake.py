@@ -180,8 +180,12 @@ pattern =
     Failed to find (C compiler)
     no acceptable (C\w*\+* compiler) found
     error: linker `(\w+)` not found
-cause = There is no C or C++ compiler ({found}).
-remedy = Install gcc and g++ (apt install build-essential; the role build_toolchain), or correct CC and CXX (cc and cxx
+values =
+    tool of found: .*\b(?:ar|ranlib|strip|objcopy|nm)$ => tool of binutils
+    tool of found: . => C or C++ compiler
+cause = There is no {tool} ({found}).
+remedy = Install gcc, g++ and binutils (apt install build-essential; the role build_toolchain), or correct CC and CXX
+    (cc and cxx
     in the unit's toolchain). Triton needs a compiler at run time, also in a container.
 source = https://docs.astral.sh/uv/reference/troubleshooting/build-failures/
 

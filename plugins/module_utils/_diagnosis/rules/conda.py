@@ -82,14 +82,20 @@ keys =
     any installable versions previously
     which conflicts with any
 pattern =
-    UnsatisfiableError:[^\n]*(?:\n+ *- (?P<why1>[^\n]+))?(?:(?s:.{1,1500}?)would
+    UnsatisfiableError:[^\n]*(?:(?:\n+Output in format[^\n]*)?\n+ *- (?P<why1>[^\n]+))?(?:(?s:.{1,1500}?)would
     + require\n[^\n]*[└├]─ (?P<python>python >=[\w.]+,<[\w.]+?)a?\d*[ ,])?
     Could not solve for environment specs(?:(?s:.{0,200}?)[└├]─ (?P<why2>[^\n]+?)\.?$)?
     package (?P<why3>\S+ requires [^\n]+?), but none of the providers can be installed
     [└├]─ (?P<why4>[^\n]+?), which conflicts with any installable
+values =
+    way of why: .*__cuda => The driver's CUDA is older than the packages need, or they were built for another platform:
+    + choose builds for it (cuda-version=13.0; conda search NAME --subdir linux-aarch64 lists them)
+    way of why: .*none of the providers => Choose another version or build of the package that requires it (conda
+    + search NAME --subdir linux-aarch64 lists them), because its own requirements may contradict each other
+    way of why: (?:) => Start with an empty environment and pin fewer versions
 cause = The requested packages exclude each other, or need a package that no channel has[: {why}].
-remedy = [The existing builds need {python} or the like: request such a Python. ]Start with an empty environment and pin
-    fewer versions. `nothing provides __cuda` means that conda sees no driver (set CONDA_OVERRIDE_CUDA=13.0 to install
+remedy = [The existing builds need {python} or the like: request such a Python. ]{way}. `nothing provides __cuda` means
+    that conda sees no driver (set CONDA_OVERRIDE_CUDA=13.0 to install
     without one). Do not mix the channels defaults and conda-forge.
 
 [conda-channel]

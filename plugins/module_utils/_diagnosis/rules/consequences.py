@@ -525,7 +525,7 @@ remedy = Run it again with one job and full output, so that the failure comes la
 
 [command-failed]
 keys = CalledProcessError: Command
-pattern = CalledProcessError: Command '(?P<command>[^\n]{3,160}?)' (?:returned non-zero exit|died with)
+pattern = CalledProcessError: Command '(?P<command>(?!\W*\S*ptxas)[^\n]{3,160}?)' (?:returned non-zero exit|died with)
     + (?P<status>s[^\n.]{3,60})
 values =
     advice of command: \W*(?:\S*/)?(?:pip|uv)\b|.*\bpip\b => Run it by hand with -v: the package that fails and the

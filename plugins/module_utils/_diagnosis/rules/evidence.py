@@ -23,6 +23,12 @@ pattern =
 cause =
 remedy =
 
+[log-shows-vllm-checkout]
+keys = No module named 'vllm._version'
+pattern = No module named '(?P<log_checkout>vllm)\._version'
+cause =
+remedy =
+
 [log-shows-sudo-path]
 keys = sudo:
 pattern = sudo: [^\s:]+: (?P<log_sudo>command not found)

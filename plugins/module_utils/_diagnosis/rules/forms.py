@@ -544,7 +544,8 @@ pattern =
     +400}?)\.?$
     \A\s*File '(?:[^'\n]*/)?(?P<part4>(?:vllm|sglang|tensorrt_llm|ray)/[^'\n]*)', line \d+, in \S+\n(?:
     + {4}[^\n]*\n){0,12}(?:\w+\.)*(?:Value|Assertion|NotImplemented|Runtime|Type|ArgumentType)Error: (?P<why4>(?:[^\n]
-    +{0,200}?'?--[a-z][\w-]+|[^\n]{0,200}?\b(?:VLLM|SGLANG|SGL|TRTLLM|NCCL|CUDA|RAY)_(?!ERROR|STATUS)[A-Za-z_]{3,})[^\
+    +{0,200}?'?--[a-z][\w-]+|[^\n]{0,200}?\b(?:VLLM|SGLANG|SGL|TRTLLM|NCCL|CUDA|RAY)_(?!ERROR|STATUS|DEBUG\b|LAUNCH)[A-
+    +Za-z_]{3,})[^\
     +n]{0,300}?)\.?$
     \A\s*File '(?:[^'\n]*/)?(?P<part5>(?:vllm|sglang|tensorrt_llm)/[^'\n]*(?:/utils/|entrypoints/|/managers/|scheduler
     +|_manager|/engine/)[^'\n]*)', line \d+, in \S+\n(?: {4}[^\n]*\n){0,12}(?:\w+\.)*(?:Value|Assertion|NotImplemented
@@ -558,6 +559,8 @@ values =
     + json.tool FILE shows where, and downloading it again may help)
     advice of why: .*[Cc]apability: \d => Use the model in another quantization or unquantized, or a GPU with that
     + capability (for older GPUs llama.cpp with a GGUF file)
+    advice of why: .*must be (?:evenly )?divisible by (?:the )?tensor => Choose a --tensor-parallel-size that divides
+    + it (1, 2, 4 or 8; 1 on one Spark), for three hosts --pipeline-parallel-size 3 with --tensor-parallel-size 1
     advice of why: Found unknown quantization => Use a release that knows it. If the model also has a Transformers
     + form, leave out Mistral's options (--config-format, --load-format, --tokenizer-mode)
     advice of why: . => Change the setting that the message names. As an option it has hyphens instead of underscores

@@ -426,7 +426,10 @@ keys =
     not found (required by
     version `GLIBC
     version `CXXABI
-pattern = (?P<file>[^\s'\"(]+): version '(?P<version>[A-Z]\w+_[\d.]+)' not found(?: \(required by (?P<user>[^)\n]+)\))?
+    , version GLIBC
+pattern =
+    symbol \w+, version (?P<version2>GLIBC\w*_[\d.]+) not defined in file (?P<file2>\S+)
+    (?P<file>[^\s'\"(]+): version '(?P<version>[A-Z]\w+_[\d.]+)' not found(?: \(required by (?P<user>[^)\n]+)\))?
 cause = {file} does not have {version}[, with which {user} was built]: this system's or environment's copy is older.
 remedy = If the file comes from a conda environment or LD_LIBRARY_PATH, replace that older copy (conda install -c
     conda-forge libstdcxx-ng) or put the system's first. Otherwise run the program on a newer system (Ubuntu 24.04 has
@@ -473,7 +476,7 @@ source = triton-lang/triton#3644
 [undefined-own-symbol]
 keys = undefined symbol: _Z
 pattern =
-    (?P<file>[^\s'"(]*/(?P<package>[a-z]\w{3,39})/[^\s'"(]*): undefined symbol:
+    (?P<file>[^\s'"(]*/(?P<package>[a-z]\w{2,39})/[^\s'"(]*): undefined symbol:
     + (?P<symbol>_ZT?[A-Z]*N?K?\d+(?P=package)\w*)
 cause = {file} needs a symbol of {package} itself ({symbol}): its libraries come from different releases or builds.
 remedy = Uninstall it until pip finds none (pip uninstall -y, twice), delete what is left of its directory in
@@ -504,6 +507,9 @@ values =
     advice of symbol: (?:gbm_|egl[A-Z]|gl[A-Z]|wl_|drm[A-Z]|va[A-Z]|vk[A-Z]|g_|gtk_) => The function belongs to the
     + system's graphics or desktop libraries (Mesa's libgbm1, libegl1, libdrm2, libglib2.0), which are older than the
     + program: use the program's build for this release of the system, or update the libraries
+    advice of symbol: _ZN?K?St|_ZNKSt|__cxa_ => The function belongs to the C++ library: the loaded libstdc++.so.6 is
+    + older than the compiler. In conda, run conda install -c conda-forge libstdcxx-ng; otherwise remove older copies
+    + from LD_LIBRARY_PATH, or start with LD_PRELOAD set to the system's libstdc++.so.6
     advice of symbol: _?Py[A-Z_] => It was built for another Python: install its build for this one, or rebuild it
     advice of symbol: . => Rebuild it against the installed libraries, or install its build for their versions; ldd
     + shows which it loads
@@ -521,7 +527,12 @@ pattern =
     Error: No module named '(?P<names2>vllm\._\w+)
 cause = The compiled operators {names} are not loaded[, or lack {operator}]: their import failed earlier, or they come
     from another release than the package's Python files.
-remedy = Look for an earlier line that says which import failed (for vLLM: Failed to import from vllm._C) and why. If
-    there is none, remove the package with its old compiled files, and reinstall or rebuild it.
+values =
+    advice of log_checkout: . => Python imports vLLM's source directory, which was not built (No module named
+    + vllm._version), instead of the installed one: start it from another directory (cd ~) and take that one off
+    + PYTHONPATH, or build it there (pip install -e . --no-build-isolation)
+    advice of names: . => Look for an earlier line that says which import failed (for vLLM: Failed to import from
+    + vllm._C) and why. If there is none, remove the package with its old compiled files, and reinstall or rebuild it
+remedy = {advice}.
 source = vllm-project/vllm#6478
 """

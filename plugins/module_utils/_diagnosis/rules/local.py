@@ -431,6 +431,15 @@ remedy = Build SageAttention 2.2 from its source for this GPU (pip install --no-
     TORCH_CUDA_ARCH_LIST=12.0), or do not use that node.
 source = kijai/ComfyUI-KJNodes#721
 
+[nunchaku-other-format]
+keys = this->shape.dataExtent
+pattern = Assertion failed: this->shape\.dataExtent == other\.shape\.dataExtent
+cause = nunchaku was given a model in a format that is not for this GPU: INT4 files are for GPUs before Blackwell, FP4
+    files for Blackwell.
+remedy = On a GB10 or another Blackwell GPU, load the file with svdq-fp4 in its name, on older ones svdq-int4, and use a
+    nunchaku that was built for the installed torch and for 12.0 or 12.1.
+source = nunchux-ai/nunchaku#130
+
 [node-llama-without-cuda]
 keys = is detected, but using it failed
 pattern = (CUDA) is detected, but using it failed

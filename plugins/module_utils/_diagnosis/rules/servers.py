@@ -299,7 +299,9 @@ keys =
     weights were not initialized from checkpoint
     There is no module or parameter named
     exceeds dimension size
+    ed to load weight
 pattern =
+    ((?:Tri|Attempt)ed to load weights? (?:of size )?[^\n]{4,120})
     (start \(\d+\) \+ length \(\d+\) exceeds dimension size \(\d+\))
     KeyError: '((?:\w+\.)*(?:layers|blocks|h)\.\d+\.[\w.]+)'
     weights were not initialized from checkpoint: \{'([^'\n]+)'
@@ -308,6 +310,9 @@ uncertain = yes
 cause = The weights file does not fit this release of the server ({found}), which expects another layout of the model,
     usually because the model's quantization or architecture is newer.
 values =
+    advice of found: .*load weights of size torch\.Size\(\[\d{5,}, 1\] => The weights are packed in four bits by
+    + bitsandbytes, which this release does not unpack for this model: use a newer release, or the model in another
+    + quantization (FP8, AWQ, NVFP4) or unquantized
     advice of found: .*(?:absmax|quant_map|quant_state) => The weights are in bitsandbytes format: start the server with
     + --quantization bitsandbytes --load-format bitsandbytes, in a release that supports such files, or use the model in
     + another quantization

@@ -356,6 +356,9 @@ values =
     + model, and a newer release of the server
     advice of log_server: . => Use the release of the server that the model's page names, one process
     + (--tensor-parallel-size 1), or another quantization of the model
+    advice of shapes: \d+x(?:2048 and 1024|3072 and 1536|4096 and 2048|5120 and 2560|6144 and 3072)x|\d+x(?P<half>4096
+    + and 2048|3072 and 1536) => The weights are packed (two FP4 values in a byte), and this program does not unpack
+    + them: update it (ComfyUI and its nodes), or use the file in FP8 or BF16
     advice of shapes: . => Use the text encoder, VAE, LoRA or control model for the base model (in ComfyUI, compare the
     + workflow's files with the model's page), a width and height that are multiples of 64, and the newest release of
     + the program and its nodes
@@ -690,5 +693,4 @@ remedy = Install it with the framework, built for the installed one: pip install
     "transformer_engine[pytorch]" (for JAX, [jax]; the build needs cuDNN's headers and nvcc), and read that build's
     errors.
 source = NVIDIA/TransformerEngine#1981
-
 """
