@@ -36,6 +36,7 @@ _OTHER_WHEELS = re.compile(r"found wheels for `([\w.-]+)` \(v?(\S+)\) with the f
 _PLATFORMS = re.compile(r"Wheels are available for `[\w.-]+` \(\S+\) on the following platforms?: (`[^.]+`)")
 #: uv's hint about a package that only its source would provide.
 _SOURCE_ALONE = re.compile(r"Wheels are required for `([\w.-]+)` because building from source is disabled")
+_REMOTE = ("http:", "https:")
 ON_CONTROLLER = ("index_url", "find_links", "uv", "cache", "proxies", "ca_certificate")
 
 
@@ -77,9 +78,11 @@ class ActionModule(AsksProgram, OnController):
     def _resolve(self, lines: RequirementLines, cache: str) -> tuple[list[Contents], set[str], list[Finding]]:
         """Return the packages' contents, the names of the requested packages, and the findings from resolving them."""
         host = lines.host
-        own = [self._of_wheel(wheel, cache, host) for wheel in lines.wheels]
-        names = {package["name"] for package in own}
-        findings = [_finding("-", "perhaps", "source", _of_source(source)) for source in lines.sources]
+        missing = [wheel for wheel in lines.wheels if not (wheel.startswith(_REMOTE) or os.path.exists(wheel))]
+        findings = [_of_name(wheel, host) for wheel in missing]
+        own = [self._of_wheel(wheel, cache) for wheel in lines.wheels if wheel not in missing]
+        names = {package["name"] for package in own} | {finding["package"] for finding in findings}
+        findings += [_finding("-", "perhaps", "source", _of_source(source)) for source in lines.sources]
         level = "note" if lines.wheels or lines.sources or lines.requirements else "perhaps"
         for line in lines.left_out:
             text = f"its environment marker excludes it on {host.platform} ({line})."
@@ -182,12 +185,9 @@ class ActionModule(AsksProgram, OnController):
             refused.cause, "Name a package of the index, as for pip: vllm, or vllm==0.32.0.", **refused.details
         ) from refused
 
-    def _of_wheel(self, location: str, cache: str, host: resolve.Target) -> Contents:
-        """Return the contents of a wheel on the controller or at a URL; of a missing file judge the name."""
-        if not location.startswith(("http:", "https:")):
-            if not os.path.exists(location):
-                major, minor = map(int, host.python.split("."))
-                check_wheel_fits(location, (major, minor), host.machine, f"2.{resolve.GLIBC_MINOR}")
+    def _of_wheel(self, location: str, cache: str) -> Contents:
+        """Return the contents of a wheel on the controller or at a URL."""
+        if not location.startswith(_REMOTE):
             return t.cast("Contents", PROOF.module("files.contents").of_wheel(location, cache))
         sha256 = re.search(r"#(?:.*&)?sha256=([0-9a-f]{64})", location)
         try:
@@ -219,6 +219,20 @@ class ActionModule(AsksProgram, OnController):
                 str(pathlib.Path(path).rename(pathlib.Path(directory, name))), directory
             )
         return read
+
+
+def _of_name(location: str, host: resolve.Target) -> Finding:
+    """Return a finding about a wheel that is not on this machine, from its name.
+
+    :raises SparkforgeError: if its tags are for another Python, machine or glibc.
+    """
+    major, minor = map(int, host.python.split("."))
+    wheel = check_wheel_fits(location, (major, minor), host.machine, f"2.{resolve.GLIBC_MINOR}")
+    built = re.findall(r"(cu|torch)(\d+)(?=([.]\d+)?)", wheel.version.partition("+")[2])
+    libraries = [f"CUDA {number[:2]}" if kind == "cu" else f"torch {number}{rest}" for kind, number, rest in built]
+    needs = f" and needs {' and '.join(libraries)}" if libraries else ""
+    text = f"its name fits {host.platform} with glibc 2.{resolve.GLIBC_MINOR}{needs}; there is no file {wheel.file}, so"
+    return _finding(wheel.distribution, "perhaps", "name", f"{text} its contents were not looked at.")
 
 
 def _of_source(source: str) -> str:

@@ -236,6 +236,14 @@ _TABLE: tuple[_Entry, ...] = (
         None,
         "Open MPI 4 or 5; the package depends on the release's library package.",
     ),
+    _Entry(
+        r"libav(?:(?:codec|format|device)\.so\.60|util\.so\.58|filter\.so\.9)|libsw(?:scale\.so\.7|resample\.so\.4)",
+        None,
+        "ffmpeg",
+        None,
+        "FFmpeg 6, which Ubuntu 24.04 has.",
+    ),
+    _Entry(r"lib(?:av|sw)[a-z]+\.so\.\d+", None, None, None, "Another FFmpeg than version 6, which Ubuntu 24.04 has."),
 )
 
 # Directories of NVIDIA's Debian packages and redist archives that the loader does not search by default. ``{triplet}``

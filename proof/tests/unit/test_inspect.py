@@ -174,6 +174,10 @@ def test_missing_soname() -> None:
     assert verdict_for("libc10.so libtorch.so") == ("perhaps", {("perhaps", "soname")})
     torch = package("torch", library("torch/lib/libtorch.so"), library("x/libtorch_cuda.so"))
     assert verdict_for("libtorch.so", torch)[0] == "yes"
+    # torchcodec has a variant for each of FFmpeg's versions; the finding names the one that Ubuntu's package serves.
+    variants = package("torchcodec", *(library(f"core{n}.so", needed=f"libavcodec.so.{n + 54}") for n in (4, 6, 7)))
+    judge.find_lacking([variants], SPARK)
+    assert "libavcodec.so.60" in judge.judge([variants], SPARK, ["torchcodec"])["findings"][0]["what"]
 
 
 # The tables below come from public reports (docs/evidence/inspect.md).

@@ -232,7 +232,7 @@ def _of_libraries(
         if usable:
             only_ptx += [usable[0]] if all(library["path"] in by_ptx for library in usable) else []
             continue
-        best = max(group, key=lambda library: library["path"] not in unusable)
+        best = max(group, key=lambda library: (library["path"] not in unusable, _installable(library)))
         if best["path"] in unusable:
             without_code.append(best)
         elif best["path"] in missing:
@@ -312,6 +312,10 @@ def _without_sonames(
         )
         level = "no" if complete or any(map(providers.COPY.search, rest)) else "perhaps"
         yield report(level, "soname", f"no package provides {rows}.")
+
+
+def _installable(library: Library) -> int:
+    return sum(providers.provider(name).package is not None for name in library["lacking"])
 
 
 def _is_nvidias(library: Library) -> bool:
