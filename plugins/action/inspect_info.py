@@ -22,6 +22,7 @@ from ..module_utils._core.errors import SparkforgeError
 from ..module_utils._fetch import http
 from ..module_utils._wheel import requirement
 from ..module_utils._wheel.names import normalised
+from ..module_utils._wheel.names import parse_wheel_name
 from ..module_utils._wheel.tags import check_wheel_fits
 from ..plugin_utils import files
 from ..plugin_utils.action import AsksProgram, OnController
@@ -224,10 +225,14 @@ class ActionModule(AsksProgram, OnController):
 def _of_name(location: str, host: resolve.Target) -> Finding:
     """Return a finding about a wheel that is not on this machine, from its name.
 
-    :raises SparkforgeError: if its tags are for another Python, machine or glibc.
+    :raises SparkforgeError: if it is not the name of a wheel.
     """
+    wheel = parse_wheel_name(location)
     major, minor = map(int, host.python.split("."))
-    wheel = check_wheel_fits(location, (major, minor), host.machine, f"2.{resolve.GLIBC_MINOR}")
+    try:
+        check_wheel_fits(location, (major, minor), host.machine, f"2.{resolve.GLIBC_MINOR}")
+    except SparkforgeError as error:
+        return _finding(wheel.distribution, "no", "platform", f"{error.cause} {error.remedy}")
     built = re.findall(r"(cu|torch)(\d+)(?=([.]\d+)?)", wheel.version.partition("+")[2])
     libraries = [f"CUDA {number[:2]}" if kind == "cu" else f"torch {number}{rest}" for kind, number, rest in built]
     needs = f" and needs {' and '.join(libraries)}" if libraries else ""

@@ -45,17 +45,17 @@ def check_wheel_fits(file: str, python: tuple[int, int], machine: str, glibc: st
     minors = [_glibc_of(system) for system in wheel.platforms if of_machine.fullmatch(system)]
     oldest = oldest_glibc(machine)
     if all(minor is not None and minor < oldest for minor in minors):
-        reason = f"pip accepts only {OLD_NAMES[oldest]} and newer on" if minors else "this host is"
+        reason = f"pip accepts only {OLD_NAMES[oldest]} and newer on" if minors else "the host is"
         reason = f"it is for {'.'.join(wheel.platforms)}, but {reason} linux_{machine}"
     elif not any(fits_python(tag) for tag in wheel.pythons) or not any(
         abi in ("none", "abi3", interpreter_tag) for abi in wheel.abis
     ):
         reason = f"it is for {'.'.join(wheel.pythons)}-{'.'.join(wheel.abis)}, but the interpreter is {interpreter_tag}"
     if glibc and not reason and all(minor and minor > int(glibc.split(".")[1]) for minor in minors):
-        reason = f"it is for {'.'.join(wheel.platforms)}, but this host has glibc {glibc}"
+        reason = f"it is for {'.'.join(wheel.platforms)}, but the host has glibc {glibc}"
     if reason:
         raise SparkforgeError(
             f"The wheel {wheel.file} is not for this platform: {reason}.",
-            "Use a wheel built for this platform, or choose the Python that it was built for.",
+            f"Use a wheel for {interpreter_tag} on linux_{machine}, or build one there from the project's source.",
         )
     return wheel
