@@ -511,11 +511,13 @@ keys =
     metadata-generation-failed
     returned non-zero exit status
     failed with exit
+    Error compiling objects for
 pattern =
     make(?:\[\d+\])?: \*\*\* \[(?P<what1>(?:Makefile|CMakeFiles)[^\]\n]*)\] Error \d+
     (?P<what2>CMake configuration failed)
     (?P<what3>Could not build wheels for [\w.-]+)
     (?P<what5>Failed to build installable wheels for some \S+ based projects \([^)\n]{1,80}\))
+    (?P<what8>Error compiling objects for extension)
     (?P<what4>metadata-generation-failed)
     Command '(?P<what6>\['(?:\S*/)?(?:ninja|cmake|make)'[^\n]{0,80})[^\n]{0,900} returned non-zero exit status
     command '(?P<what7>(?:\S*/)?[\w-]*(?:gcc|g\+\+|cc|clang|c\+\+|nvcc))' failed with exit (?:status|code)

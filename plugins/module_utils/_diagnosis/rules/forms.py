@@ -588,8 +588,12 @@ values =
     advice of why: .*n_batch and n_ubatch => Set both sizes (-b 2048 -ub 512) and pass the draft's file as the
     + release's documentation says (-md). If that does not help, use a newer release; without speculative decoding it
     + starts
-    advice of why: .*architecture: 'mllama' => llama.cpp has no code for Llama 3.2 Vision: run it with Ollama's own
-    + model (ollama run llama3.2-vision), with Transformers, or use another model for images
+    advice of why: .*architecture: 'mllama' => llama.cpp has no code for Llama 3.2 Vision, and an Ollama that runs
+    + models with llama-server has none either: run it with Transformers or vLLM, or use another model for images
+    + (gemma3, qwen2.5vl)
+    advice of why: .*architecture: ''$ => The file names no architecture, so it is not a language model: a model for
+    + images, video or sound belongs into its own program (ComfyUI-GGUF, stable-diffusion.cpp), and a damaged file must
+    + be downloaded again
     advice of why: .*(?:unknown projector type|key not found) => Update llama.cpp (or Ollama), which does not know
     + this projector yet, or use the mmproj file of the same model
     advice of why: .*first split => Name the file that ends in -00001-of-, with all other parts next to it
@@ -1103,6 +1107,10 @@ values =
     advice of why: .*NCCL error => Set NCCL_DEBUG=WARN and read the first NCCL WARN of each rank (invalid usage:
     + usually two ranks on one GPU; a Spark has one GPU, so start one rank per host; system error: the network between
     + the hosts)
+    advice of why: mNextBlocks|.*kvCacheManager => Its cache manager has a fault here: turn off the reuse of blocks
+    + (kv_cache_config: enable_block_reuse: false), or use a newer release
+    advice of why: .*(?:remaining_buffer|eserializ|erialized engine) => The engine comes from another release or GPU:
+    + build it again with this release on this GPU (trtllm-build), or serve the model without one (--backend pytorch)
     advice of why: .*model architecture => Check that the model's config.json has architectures, and use a release
     + whose list of models has it
     advice of why: .*(?:max_\w+|length|exceed|Batch) => Raise the limit that it names (--max_num_tokens,

@@ -123,6 +123,9 @@ keys = error:
 pattern = ^[ \t]*(\S+?(?::\d+(?::\d+)?:|\(\d+\):) (?:fatal )?error: [^\n]+)
 unless = : (?:Permission denied|Operation not permitted)|\.py:\d+:\d+: error:
 values =
+    advice of found: \S*(?:hopper|sm_?90|sm_?10[03])\w*[/.(:] => The file is a kernel for data-centre GPUs, which a
+    + GB10 cannot run: build for your own GPU only (TORCH_CUDA_ARCH_LIST=12.0), in an empty directory, so that it is
+    + left out, or use a newer release of the project
     advice of found: \S*/?(?:cutlass|cute)/ => The line is in the source's copy of CUTLASS, which is usually older
     + than this CUDA or compiler: use a newer release of the source (git submodule update --init), or the CUDA that it
     + names
@@ -139,6 +142,8 @@ values =
     advice of found: .*error: identifier .\S+ is undefined => No header that is included declares that name: the build
     + option that adds it is off, or a library (CUDA, CUTLASS, PyTorch) has another release than the source expects.
     + Compare them with the versions that the source's release names
+    advice of found: .*error: (?:namespace|class) .?(?:cute|cutlass)\b => The source expects another release of CUTLASS
+    + than the one that it finds: use its own (git submodule update --init --recursive), and take other copies off CPATH
     advice of found: .*error: #error [^\n]*(?:__AVX|mavx|march) => Leave flags for one processor out of CFLAGS and
     + CXXFLAGS (unset them; -march=native and -mavx2 come from there) and build in an empty directory, because CMake
     + found other features than these flags switch on

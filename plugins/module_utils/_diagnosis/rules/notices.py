@@ -130,12 +130,14 @@ keys =
     discovering available GPUs
     looking for compatible GPUs
     no compatible GPUs were discovered
+    no GPU detected
 pattern =
     GPUs(?:(?!skipping mismatch)[\s\S]){0,1200}?inference compute[^\n]*(library=cpu)
-    (no compatible GPUs were discovered)
+    (no compatible GPUs were discovered|no GPU detected)
 notice = yes
 cause = Ollama found no GPU that it can use and runs on the CPU ({found}).
-remedy = Make nvidia-smi work for its account (a container needs --gpus all), and update Ollama: it needs its cuda_v13
+remedy = Make nvidia-smi work for its account (a container needs --gpus all), load nvidia-uvm (sudo nvidia-modprobe -u),
+    remove CUDA_VISIBLE_DEVICES from its unit, and update Ollama: it needs its cuda_v13
     libraries for a GB10.
 
 [ollama-prompt-cut]

@@ -679,10 +679,15 @@ keys =
 pattern =
     (too many resources requested for launch)
     CUDA (?:error(?: \([^)\n]+:\d+\))?:|failed with error) (invalid (?:configuration argument|argument|resource handle))
-cause = A kernel was started in a way that this GPU or driver does not accept ({found}): it was tuned for another GPU,
-    or the library does not match the driver.
-remedy = Run once with CUDA_LAUNCH_BLOCKING=1 to find the kernel, and use another backend for it, or a build for 12.0 or
-    12.1 and CUDA 13.
+values =
+    what of log_comfyui: . => ComfyUI copies from pinned memory, or frees memory with its own allocator
+    what of found: . => it was tuned for another GPU, or the library does not match the driver
+    advice of log_comfyui: . => Start ComfyUI without pinned memory and its own allocator (--disable-pinned-memory
+    + --disable-cuda-malloc), or update it: some releases free or copy pinned memory wrongly
+    advice of found: . => Run once with CUDA_LAUNCH_BLOCKING=1 to find the kernel, and use another backend for it, or a
+    + build for 12.0 or 12.1 and CUDA 13
+cause = A kernel or a copy was started in a way that this GPU or driver does not accept ({found}): {what}.
+remedy = {advice}.
 
 [cuda-function-missing]
 keys = the requested functionality is not supported

@@ -48,7 +48,9 @@ source = pytorch/pytorch#175666
 keys = No available memory for the cache blocks
 pattern = No available memory for the cache blocks
 cause = The weights and the trial run use up vLLM's share of memory, so nothing is left for the KV cache.
-remedy = Raise --gpu-memory-utilization if the host has the memory, or use a smaller or more quantized model.
+remedy = Raise --gpu-memory-utilization if the host has the memory, or use a smaller or more quantized model. On a GB10
+    a cold start counts the page cache as used: drop it first (sync; echo 3 | sudo tee /proc/sys/vm/drop_caches), or set
+    the cache's size yourself (--kv-cache-memory-bytes 8G).
 source = vllm-project/vllm#27508
 
 [vllm-max-length]
@@ -78,6 +80,15 @@ remedy = Allow the download, or put o200k_base.tiktoken and cl100k_base.tiktoken
     https://openaipublic.blob.core.windows.net/encodings/) into a directory and set TIKTOKEN_ENCODINGS_BASE to it. If
     the cache /tmp/tiktoken-rs-cache is not writable, set TIKTOKEN_RS_CACHE_DIR to another directory.
 source = NVIDIA/dgx-spark-playbooks#17
+
+[harmony-message-malformed]
+keys = HarmonyError:
+pattern = HarmonyError: (?P<why>(?!error downloading)[^\n]{3,160})
+uncertain = yes
+cause = gpt-oss wrote a message that the parser of its format (openai-harmony) does not accept: {why}.
+remedy = Send the request again. If it happens often, use a newer release of the server and of openai-harmony, give the
+    model room (a larger max_tokens and context), and pass tools only through the API's tools field.
+source = eugr/spark-vllm-docker#31
 
 [flashinfer-versions-differ]
 keys = does not match flashinfer version
@@ -804,9 +815,13 @@ source =
     https://docs.nvidia.com/dgx/dgx-spark-porting-guide/porting/cuda.html
 
 [omniverse-extension-missing]
-keys = No versions of
+keys =
+    No versions of
+    can't be satisfied
 pattern = No versions of (?P<extension>omni\.\S+|isaacsim\.\S+) that satisfies: (?P<parent>\S+) depends on
     +(?:[^\n]*\n){1,9}?[^\n]*Synced registries:(?:[^\n]*\n){1,4}?\s*- (?P<registry>\S+)\s*: found 0 packages
+    \[(?P<parent3>[\w.]+)-[^\]\n]*\] dependency: '(?P<extension3>[\w.]+)' = \{[^}\n]*\} can't be
+    + satisfied(?!(?:[^\n]*\n){1,6}?[^\n]*incompatible: platform)
     No versions of (?P<extension2>omni\.\S+|isaacsim\.\S+) that satisfies: (?P<parent2>\S+) depends on
 cause = The Omniverse registries that were read have no {extension}, which {parent} needs[; {registry} returned no
     packages at all].
