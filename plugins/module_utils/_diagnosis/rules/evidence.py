@@ -29,12 +29,6 @@ pattern = No module named '(?P<log_checkout>vllm)\._version'
 cause =
 remedy =
 
-[log-shows-comfyui]
-keys = !!! Exception during processing
-pattern = (?P<log_comfyui>!!! Exception during processing)
-cause =
-remedy =
-
 [log-shows-sudo-path]
 keys = sudo:
 pattern = sudo: [^\s:]+: (?P<log_sudo>command not found)

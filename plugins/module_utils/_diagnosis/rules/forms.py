@@ -561,6 +561,9 @@ values =
     + capability (for older GPUs llama.cpp with a GGUF file)
     advice of why: .*must be (?:evenly )?divisible by (?:the )?tensor => Choose a --tensor-parallel-size that divides
     + it (1, 2, 4 or 8; 1 on one Spark), for three hosts --pipeline-parallel-size 3 with --tensor-parallel-size 1
+    advice of why: .*[Tt]ensor parallel size .*(?:larger than|exceeds?) .*GPU => A Spark has one GPU: use
+    + --tensor-parallel-size 1, or start the server across two (--distributed-executor-backend ray in a Ray cluster of
+    + both, or --nnodes 2 with --node-rank and --master-addr)
     advice of why: Found unknown quantization => Use a release that knows it. If the model also has a Transformers
     + form, leave out Mistral's options (--config-format, --load-format, --tokenizer-mode)
     advice of why: . => Change the setting that the message names. As an option it has hyphens instead of underscores

@@ -835,6 +835,7 @@ keys =
     jit/kernel_runtime.hpp
     smxx_layout.hpp
     utils/layout.hpp
+    apis/layout.hpp
     DeepGEMM backend is not available or outdated
 pattern =
     Assertion error \(?[^)\n']*?(?:compiler|kernel_runtime|layout)\.hpp:\d+\)?:? ?(?!Unsupported arch)(?P<what1>[^\n]+)

@@ -486,12 +486,15 @@ remedy = {advice} another backend (Marlin, Triton) or quantization.
 keys =
     is not supported for the current GPU
     is only supported on GPUs with compute capability
+    is only supported on CUDA devices with compute
 pattern =
     The quantization method (?P<method>\w+) is not supported for the current GPU\. Minimum capability: (?P<need>\d+)\.
     + Current capability: (?P<have>\d+)
+    (?P<method3>torch\._scaled_mm) is only supported on CUDA devices with compute capability >= (?P<need3>[\d.]+ or
+    + [\d.]+\d)
     (?P<method2>\w+) quantized models (?:is|are) only supported on GPUs with compute capability >=
     + (?P<need2>[\d.]+\d)[^\n]*actual = '(?P<have2>[\d.]+)
-cause = The quantization {method} needs a GPU of capability {need}, but this one has {have} (a GB10 has 12.1).
+cause = The quantization {method} needs a GPU of capability {need}[, but this one has {have}] (a GB10 has 12.1).
 remedy = Use the model in another quantization on that GPU, or select a GPU that supports it (CUDA_VISIBLE_DEVICES).
 
 [memory-unbalanced]
