@@ -512,11 +512,13 @@ keys =
     returned non-zero exit status
     failed with exit
     Error compiling objects for
+    Call to `
 pattern =
     make(?:\[\d+\])?: \*\*\* \[(?P<what1>(?:Makefile|CMakeFiles)[^\]\n]*)\] Error \d+
     (?P<what2>CMake configuration failed)
     (?P<what3>Could not build wheels for [\w.-]+)
     (?P<what5>Failed to build installable wheels for some \S+ based projects \([^)\n]{1,80}\))
+    Call to '(?P<what9>[\w.:]+\.(?:build|prepare|get)_\w+)' failed
     (?P<what8>Error compiling objects for extension)
     (?P<what4>metadata-generation-failed)
     Command '(?P<what6>\['(?:\S*/)?(?:ninja|cmake|make)'[^\n]{0,80})[^\n]{0,900} returned non-zero exit status

@@ -29,6 +29,15 @@ pattern = No module named '(?P<log_checkout>vllm)\._version'
 cause =
 remedy =
 
+[log-shows-rust]
+keys =
+    `Result::unwrap()`
+    panicked at
+    Cargo.toml
+pattern = (?P<log_rust>Result::unwrap\(\)|panicked at|Cargo\.toml)
+cause =
+remedy =
+
 [log-shows-sudo-path]
 keys = sudo:
 pattern = sudo: [^\s:]+: (?P<log_sudo>command not found)

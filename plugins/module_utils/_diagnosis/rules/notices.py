@@ -140,6 +140,15 @@ remedy = Make nvidia-smi work for its account (a container needs --gpus all), lo
     remove CUDA_VISIBLE_DEVICES from its unit, and update Ollama: it needs its cuda_v13
     libraries for a GB10.
 
+[triton-kernels-other-release]
+keys = Failed to import Triton kernels
+pattern = Failed to import Triton kernels\. [^\n]*?(?P<why>No module named '[\w.]+'|cannot import name '\w+'|$)
+notice = yes
+cause = vLLM cannot use triton_kernels for MXFP4 ({why}): the package is of another release than this vLLM was made for.
+remedy = vLLM then takes another backend, and on a GB10 that is right (--moe-backend marlin). To use it, install the
+    triton_kernels that this release of vLLM pins, with its Triton.
+source = vllm-project/vllm#26582
+
 [ollama-prompt-cut]
 keys = truncating input prompt
 pattern = truncating input prompt'? limit=(?P<most>\d+) prompt=(?P<asked>\d+)

@@ -535,8 +535,12 @@ remedy = Use builds of PyTorch and of this package for that CUDA (cu130 on a Spa
 source = flashinfer-ai/flashinfer#3123
 
 [tensorrt-no-kernel]
-keys = Could not find any implementation for node
-pattern = Could not find any implementation for node (?P<node>[^\n]{1,160}?)\.?\)?$
+keys =
+    Could not find any implementation for node
+    MyelinCheckException
+pattern =
+    (?P<node2>MyelinCheckException: [^\n]{3,120})
+    Could not find any implementation for node (?P<node>[^\n]{1,160}?)\.?\)?$
 cause = For a part of the model ({node}), TensorRT found no kernel that runs on this GPU and fits into the allowed
     memory.
 remedy = Allow the builder more memory (trtexec --memPoolSize=workspace:8192), try without --fp16 or --int8, and use a
@@ -727,10 +731,16 @@ keys =
 pattern =
     (?:[Ee]rror|failed|returned)[^\n]{0,120}?(CUDA_ERROR_INVALID_PTX)
     (?:failed with '?|kernel[^\n]{0,60}: )(CUDA_ERROR_INVALID_HANDLE)
-cause = A program, usually TensorFlow, has no code for this GPU, and includes PTX that the driver does not accept
-    ({found}).
-remedy = Use a build that knows Blackwell: NVIDIA's image nvcr.io/nvidia/tensorflow (25.02 or newer), or a newer
-    TensorFlow that was built for CUDA 12.8 or newer; TF_XLA_FLAGS=--tf_xla_auto_jit=0 avoids XLA's kernels.
+values =
+    advice of log_rust: . => Name this GPU's architecture for the build (CUDA_COMPUTE_CAP=121 or 120, or -arch=sm_120
+    + in build.rs), with a CUDA toolkit that is not newer than the driver (nvidia-smi shows its CUDA), and run cargo
+    + clean
+    advice of found: . => Use a build that knows Blackwell: NVIDIA's image nvcr.io/nvidia/tensorflow (25.02 or newer),
+    + or a newer TensorFlow that was built for CUDA 12.8 or newer; TF_XLA_FLAGS=--tf_xla_auto_jit=0 avoids XLA's
+    + kernels
+cause = A program has no code for this GPU, and includes PTX that the driver does not accept ({found}): it was made for
+    another architecture, or by a CUDA that is newer than the driver.
+remedy = {advice}.
 source = tensorflow/tensorflow#112272
 
 [bitsandbytes-other-build]

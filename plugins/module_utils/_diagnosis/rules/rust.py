@@ -103,8 +103,12 @@ remedy = Install the toolkit (cuda-toolkit-13-0; role cuda_libraries) and set it
 source = dimforge/sparkl#1
 
 [crate-without-gpu]
-keys = `nvidia-smi` failed
-pattern = ('nvidia-smi' failed)\. Ensure that you have CUDA installed
+keys =
+    `nvidia-smi` failed
+    Could not find compute_cap
+pattern =
+    ('nvidia-smi' failed)\. Ensure that you have CUDA installed
+    (Could not find compute_cap)
 cause = The crate asks nvidia-smi which GPU to compile for, but cannot run it: an image's build sees no GPU.
 remedy = Name the GPU instead (export CUDA_COMPUTE_CAP=121 for a GB10; ENV in a Dockerfile), or build where nvidia-smi
     runs.
