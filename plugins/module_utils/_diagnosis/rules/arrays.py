@@ -98,6 +98,15 @@ remedy = Install JAX with its CUDA plugin for aarch64 in one command (pip instal
     libraries off LD_LIBRARY_PATH, and check that nvidia-smi works.
 source = jax-ml/jax#29068
 
+[jax-cuda-library-missing]
+keys = library was not found.
+pattern = operation (?P<call>\w+)\([^\n)]*\) failed: The (?P<library>\w+) library was not found
+cause = JAX's CUDA plugin does not find {library}: its NVIDIA packages are missing, or LD_LIBRARY_PATH names another
+    CUDA's libraries.
+remedy = Run unset LD_LIBRARY_PATH, and install JAX with its own libraries (pip install -U "jax[cuda13]", or [cuda12]
+    for a plugin xla_cuda12), in an environment without another CUDA's packages.
+source = jax-ml/jax#30050
+
 [jax-memory]
 keys =
     RESOURCE_EXHAUSTED

@@ -511,6 +511,7 @@ keys =
     metadata-generation-failed
     returned non-zero exit status
     failed with exit
+    failed: (Exit
     Error compiling objects for
     Call to `
 pattern =
@@ -519,13 +520,15 @@ pattern =
     (?P<what3>Could not build wheels for [\w.-]+)
     (?P<what5>Failed to build installable wheels for some \S+ based projects \([^)\n]{1,80}\))
     Call to '(?P<what9>[\w.:]+\.(?:build|prepare|get)_\w+)' failed
+    (?P<what10>Compiling \S{3,120}) failed: \(Exit \d+\)
     (?P<what8>Error compiling objects for extension)
     (?P<what4>metadata-generation-failed)
     Command '(?P<what6>\['(?:\S*/)?(?:ninja|cmake|make)'[^\n]{0,80})[^\n]{0,900} returned non-zero exit status
     command '(?P<what7>(?:\S*/)?[\w-]*(?:gcc|g\+\+|cc|clang|c\+\+|nvcc))' failed with exit (?:status|code)
 cause = A build ended ({what}), and this log lacks the line that says why.
-remedy = Run it again with one job and full output, so that the failure comes last: make -j1 VERBOSE=1, ninja -v -j1, or
-    for a package pip install -v --no-cache-dir NAME. The first line with error: is the one to read.
+remedy = Run it again with one job and full output, so that the failure comes last: make -j1 VERBOSE=1, ninja -v -j1,
+    for a package pip install -v --no-cache-dir NAME, or for bazel --jobs=1 --verbose_failures. The first line with
+    error: is the one to read.
 
 [command-failed]
 keys = CalledProcessError: Command
@@ -877,10 +880,14 @@ remedy = This line and the ones above say which service it is (for Milvus, etcd 
 source = dataelement/bisheng#380
 
 [health-check-timeout]
-keys = Health check exceeded timeout
-pattern = Health check exceeded timeout \((\S+?)\)
-cause = The command of a container's health check did not finish within {found}: the service in the container hangs or
-    is overloaded, or the check itself is slow.
+keys =
+    Health check exceeded timeout
+    did not become healthy within
+pattern =
+    Health check exceeded timeout \((\S+?)\)
+    did not become healthy within (\d+ ?s\w*)
+cause = A health check did not succeed within {found}: the service in the container is still loading (a large model
+    takes minutes), hangs or is overloaded, or the check itself is slow.
 remedy = Run it by hand (docker inspect --format '{{{{json .Config.Healthcheck}}}}' CONTAINER, then docker exec), and
     read docker logs CONTAINER; if the service only needs longer, raise timeout and start_period of the health check.
 source = milvus-io/milvus#38011
