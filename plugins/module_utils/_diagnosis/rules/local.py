@@ -66,8 +66,8 @@ source = ollama/ollama#17596
 [llamacpp-illegal-instruction]
 keys = an illegal instruction was encountered
 pattern = an illegal instruction was encountered *\n[^\n]*in function (ggml_\w+)
-cause = One of llama.cpp's kernels stopped at an instruction that this GPU refuses ({found}). CUDA 13.0's nvcc compiles
-    some kernels for 12.x wrongly (MXFP4), or the build is for another GPU.
+cause = One of llama.cpp's kernels stopped at an instruction that this GPU refuses ({found}). CUDA 13.0's nvcc is
+    reported to compile some kernels for 12.x wrongly (MXFP4), or the build is for another GPU.
 remedy = Build the newest llama.cpp with CUDA 13.1 or newer and -DCMAKE_CUDA_ARCHITECTURES=121a-real in an empty
     directory. Until then, use another quantization (Q4_K_M) or -DGGML_CUDA_FORCE_CUBLAS=ON.
 source = ggml-org/llama.cpp#19168
@@ -574,7 +574,7 @@ cause = torchaudio 2.9 and newer read and write audio with TorchCodec only, and 
 remedy = Run python -c 'import torchcodec', which shows the reason. Install FFmpeg (sudo apt install ffmpeg) and the
     TorchCodec for this torch (pip install torchcodec --index-url https://download.pytorch.org/whl/cu130), or read the
     audio with soundfile.
-source = ace-step/ACE-Step-1.5#685
+source = SWivid/F5-TTS#1234
 
 [torchcodec-missing]
 keys = torchcodec is not available

@@ -88,7 +88,7 @@ uncertain = yes
 cause = gpt-oss wrote a message that the parser of its format (openai-harmony) does not accept: {why}.
 remedy = Send the request again. If it happens often, use a newer release of the server and of openai-harmony, give the
     model room (a larger max_tokens and context), and pass tools only through the API's tools field.
-source = eugr/spark-vllm-docker#31
+source = vllm-project/vllm#51977
 
 [flashinfer-versions-differ]
 keys = does not match flashinfer version
