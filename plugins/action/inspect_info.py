@@ -21,8 +21,7 @@ from ..module_utils._core import disk, program, sanitize
 from ..module_utils._core.errors import SparkforgeError
 from ..module_utils._fetch import http
 from ..module_utils._wheel import requirement
-from ..module_utils._wheel.names import normalised
-from ..module_utils._wheel.names import parse_wheel_name
+from ..module_utils._wheel.names import normalised, parse_wheel_name
 from ..module_utils._wheel.tags import check_wheel_fits
 from ..plugin_utils import files
 from ..plugin_utils.action import AsksProgram, OnController
