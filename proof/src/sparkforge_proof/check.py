@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 import math
 import os
+import random
 import time
 import typing as t
 
@@ -294,6 +295,10 @@ class Context:
         import torch
 
         return torch.Generator().manual_seed(int.from_bytes(hashlib.sha256(seed.encode()).digest()[:6], "big"))
+
+    def drawing(self, stream: str) -> random.Random:
+        """Return what draws sizes and options: a generator of Python that is seeded with the run's seed and a text."""
+        return random.Random(f"{self.seed} {stream}")  # noqa: S311 - the choice need not be secret
 
 
 Function = t.Callable[[Context], Measured]

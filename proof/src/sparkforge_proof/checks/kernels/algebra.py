@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import platform
-import random
 import typing as t
 
 from ...check import ABSENT, SEEN_ARM_GRID, Context, Measured, Unanswered, check
@@ -57,12 +56,13 @@ def jacobi(a: torch.Tensor) -> float:
 
 
 class Problem(t.NamedTuple):
-    """The matrices of a problem in the wide format, equal to those on the device."""
+    """The matrices of a problem in the wide format, equal to those on the device, and the identity."""
 
     general: torch.Tensor
     definite: torch.Tensor
     lower: torch.Tensor
     sides: torch.Tensor
+    eye: torch.Tensor
 
 
 def _problem(context: Context, form: str, batch: tuple[int, ...], size: int, share: float = 1.0) -> Problem:
@@ -78,7 +78,7 @@ def _problem(context: Context, form: str, batch: tuple[int, ...], size: int, sha
     definite = definite.tril() + definite.tril(-1).mH
     if dtype.is_complex:
         definite.diagonal(dim1=-2, dim2=-1).imag.zero_()
-    return Problem(general, definite, lower, sides)
+    return Problem(general, definite, lower, sides, eye.expand(general.shape))
 
 
 class Judge:
@@ -125,7 +125,7 @@ def dense(context: Context) -> Measured:
         remedy = "Run playbooks/libraries.yml for NVPL and rebuild torch."
         raise Unanswered(ABSENT, "This torch is built without LAPACK.", remedy, "no LAPACK", "LAPACK")
     forms = ("float32", "complex64", "float64", "complex128") if gpu else ("float32", "complex64", "float64")
-    drawing = random.Random(f"{context.seed} algebra")  # noqa: S311 - the choice of sizes need not be secret
+    drawing = context.drawing("algebra")
     with torch.no_grad():
         for number, form in enumerate(forms):
             for size in SMALL[number % 3 :: 3 if gpu else 4]:
@@ -143,14 +143,13 @@ def dense(context: Context) -> Measured:
 
 def _compare_many(cases: Cases, context: Context, form: str) -> None:
     """Compare solutions of more small matrices than the 65,535 blocks of CUDA in two dimensions of a grid."""
-    drawing = random.Random(f"{context.seed} many matrices")  # noqa: S311 - the choice of sizes need not be secret
+    drawing = context.drawing("many matrices")
     count, size = drawing.randint(*MANY), drawing.choice((2, 3))
     # Larger random numbers would make some of so many matrices nearly singular.
     problem = _problem(context, form, (count,), size, 0.25)
     judge = Judge(cases, context, form, f"{count:,} of {size}")
-    a, s, low, b = (matrix.to(judge.dtype).to(context.device) for matrix in problem)
-    eye = torch.eye(size, dtype=problem.general.dtype).expand(problem.general.shape)
-    _compare_solutions(judge, problem, a, b, eye)
+    a, s, low, b = (matrix.to(judge.dtype).to(context.device) for matrix in problem[:4])
+    _compare_solutions(judge, problem, a, b)
     factor = torch.linalg.cholesky(s)
     judge.product("cholesky", factor, factor.mH, problem.definite)
     solution = torch.linalg.solve_triangular(low, b, upper=False)
@@ -162,10 +161,9 @@ def _compare_size(cases: Cases, context: Context, form: str, batch: tuple[int, .
     problem = _problem(context, form, batch, size)
     case = f"{'x'.join(map(str, batch))} of {size}" if batch else f"{size}"
     judge = Judge(cases, context, form, case)
-    a, s, low, b = (matrix.to(judge.dtype).to(context.device) for matrix in problem)
-    eye = torch.eye(size, dtype=problem.general.dtype).expand(problem.general.shape)
-    _compare_solutions(judge, problem, a, b, eye)
-    _compare_definite(judge, problem, s, b, eye)
+    a, s, low, b = (matrix.to(judge.dtype).to(context.device) for matrix in problem[:4])
+    _compare_solutions(judge, problem, a, b)
+    _compare_definite(judge, problem, s, b)
     for transposed in (False, True):
         for upper in (False, True):
             exact, triangle = ((matrix.mT if upper else matrix) for matrix in (problem.lower, low))
@@ -176,44 +174,41 @@ def _compare_size(cases: Cases, context: Context, form: str, batch: tuple[int, .
             judge.product(name, exact, torch.linalg.solve_triangular(triangle, b, upper=is_upper), problem.sides)
             solution = torch.linalg.solve_triangular(triangle, b.mT.contiguous(), upper=is_upper, left=False)
             judge.product(f"{name}, from the right", solution, exact, problem.sides.mT)
-    strict = problem.lower.tril(-1) + eye
+    strict = problem.lower.tril(-1) + problem.eye
     solution = torch.linalg.solve_triangular(low, b, upper=False, unitriangular=True)
     judge.product("solve_triangular, ones on the diagonal", strict, solution, problem.sides)
     if size <= (513 if context.device == "cuda" else 129):
-        _compare_decompositions(judge, problem, a, s, eye)
+        _compare_decompositions(judge, problem, a, s)
 
 
-def _compare_solutions(judge: Judge, problem: Problem, a: torch.Tensor, b: torch.Tensor, eye: torch.Tensor) -> None:
-    judge.product("solve", problem.general, torch.linalg.solve(a, b), problem.sides)
-    judge.product("solve, a vector", problem.general, torch.linalg.solve(a, b[..., :1]), problem.sides[..., :1])
-    judge.product(
-        "solve, from the right", torch.linalg.solve(a, b.mT.contiguous(), left=False), problem.general, problem.sides.mT
-    )
-    judge.product("solve of the adjoint", problem.general.mH, torch.linalg.solve(a.mH, b), problem.sides)
-    judge.product("inv", problem.general, torch.linalg.inv(a), eye)
+def _compare_solutions(judge: Judge, problem: Problem, a: torch.Tensor, b: torch.Tensor) -> None:
+    exact, sides = problem.general, problem.sides
+    judge.product("solve", exact, torch.linalg.solve(a, b), sides)
+    judge.product("solve, a vector", exact, torch.linalg.solve(a, b[..., :1]), sides[..., :1])
+    judge.product("solve, from the right", torch.linalg.solve(a, b.mT.contiguous(), left=False), exact, sides.mT)
+    judge.product("solve of the adjoint", exact.mH, torch.linalg.solve(a.mH, b), sides)
+    judge.product("inv", exact, torch.linalg.inv(a), problem.eye)
     factors, pivots = torch.linalg.lu_factor(a)
-    judge.product("lu_solve", problem.general, torch.linalg.lu_solve(factors, pivots, b), problem.sides)
-    judge.product(
-        "lu_solve, adjoint", problem.general.mH, torch.linalg.lu_solve(factors, pivots, b, adjoint=True), problem.sides
-    )
+    judge.product("lu_solve", exact, torch.linalg.lu_solve(factors, pivots, b), sides)
+    judge.product("lu_solve, adjoint", exact.mH, torch.linalg.lu_solve(factors, pivots, b, adjoint=True), sides)
     p, low, upper = torch.linalg.lu(a)
-    judge.product("lu", judge.wide(p) @ judge.wide(low), upper, problem.general, 4.0)
+    judge.product("lu", judge.wide(p) @ judge.wide(low), upper, exact, 4.0)
     sign, log = torch.linalg.slogdet(a)
-    true_sign, true_log = torch.linalg.slogdet(problem.general)
+    true_sign, true_log = torch.linalg.slogdet(exact)
     size = torch.tensor(float(a.shape[-1]), dtype=torch.float64)
     judge.value("slogdet, sign", sign, true_sign, size)
     judge.value("slogdet", log, true_log, size)
     if a.shape[-1] <= 65:
-        determinant = torch.linalg.det(problem.general)
+        determinant = torch.linalg.det(exact)
         judge.value("det", torch.linalg.det(a), determinant, determinant.abs() * size)
-        cube = torch.linalg.matrix_power(problem.general, 3)
+        cube = torch.linalg.matrix_power(exact, 3)
         judge.value("matrix_power", torch.linalg.matrix_power(a, 3), cube, 6 * cube.abs().amax((-1, -2), keepdim=True))
-        exponential = torch.linalg.matrix_exp(problem.general)
+        exponential = torch.linalg.matrix_exp(exact)
         largest = exponential.abs().amax((-1, -2), keepdim=True)
         judge.value("matrix_exp", torch.linalg.matrix_exp(a), exponential, largest, 8.0)
 
 
-def _compare_definite(judge: Judge, problem: Problem, s: torch.Tensor, b: torch.Tensor, eye: torch.Tensor) -> None:
+def _compare_definite(judge: Judge, problem: Problem, s: torch.Tensor, b: torch.Tensor) -> None:
     low = torch.linalg.cholesky(s)
     judge.product("cholesky", low, low.mH, problem.definite)
     judge.cases.exactly(f"cholesky, above the diagonal, {judge.case}", low.triu(1).abs(), torch.zeros(low.shape))
@@ -221,15 +216,14 @@ def _compare_definite(judge: Judge, problem: Problem, s: torch.Tensor, b: torch.
     judge.product("cholesky, upper", upper.mH, upper, problem.definite)
     judge.product("cholesky_solve", problem.definite, torch.cholesky_solve(b, low), problem.sides)
     judge.product("cholesky_solve, upper", problem.definite, torch.cholesky_solve(b, upper, upper=True), problem.sides)
-    judge.product("cholesky_inverse", problem.definite, torch.cholesky_inverse(low), eye)
+    judge.product("cholesky_inverse", problem.definite, torch.cholesky_inverse(low), problem.eye)
     # Only one triangle may be read.
     half = torch.where(torch.ones_like(s, dtype=torch.bool).tril(), s, torch.full_like(s, 7.0))
     judge.product("cholesky of a triangle", (factor := torch.linalg.cholesky(half)), factor.mH, problem.definite)
 
 
-def _compare_decompositions(
-    judge: Judge, problem: Problem, a: torch.Tensor, s: torch.Tensor, eye: torch.Tensor
-) -> None:
+def _compare_decompositions(judge: Judge, problem: Problem, a: torch.Tensor, s: torch.Tensor) -> None:
+    eye = problem.eye
     q, r = torch.linalg.qr(a)
     judge.product("qr", q, r, problem.general, 4.0)
     judge.product("qr, orthogonal", q.mH, q, eye, 4.0)
@@ -252,7 +246,7 @@ def _compare_decompositions(
     for driver, factor_of_driver in ((None, jacobi(a)), *by_qr):
         name = f"svd{f' by {driver}' if driver else ''}"
         u, sigma, v = torch.linalg.svd(a, driver=driver)
-        _compare_singular_values(judge, name, (u, sigma, v), problem.general, eye, factor_of_driver)
+        _compare_singular_values(judge, name, (u, sigma, v), problem.general, factor_of_driver)
         judge.value(f"{name}, values", sigma, exact, exact[..., :1], factor_of_driver)
     judge.value("svdvals", torch.linalg.svdvals(a), exact, exact[..., :1], jacobi(a))
     judge.product("pinv", problem.general, torch.linalg.pinv(a), eye, jacobi(a) if a.is_cuda else 4.0)
@@ -262,11 +256,10 @@ def _compare_decompositions(
         judge.product("eig", problem.general.to(torch.complex128), vectors, scaled, 4.0)
 
 
-def _compare_singular_values(
-    judge: Judge, name: str, parts: tuple[torch.Tensor, ...], expected: torch.Tensor, eye: torch.Tensor, factor: float
-) -> None:
+def _compare_singular_values(judge: Judge, name: str, parts: t.Any, expected: torch.Tensor, factor: float) -> None:
     """Compare the product of a singular value decomposition with the matrix, and require orthogonal factors."""
     u, sigma, v = parts
+    eye = torch.eye(sigma.shape[-1], dtype=expected.dtype).expand(*sigma.shape, -1)
     judge.product(name, judge.wide(u) * sigma.cpu().double()[..., None, :], v, expected, factor)
     judge.product(f"{name}, orthogonal U", u.mH, u, eye, factor)
     judge.product(f"{name}, orthogonal V", v, v.mH, eye, factor)
@@ -287,18 +280,15 @@ def _compare_rectangles(cases: Cases, context: Context, form: str, drawing: t.An
     for rows, columns in drawing.sample(shapes, 6 if context.device == "cuda" else 2):
         for batch in ((), (3,)):
             judge = Judge(cases, context, form, f"{'3 of ' if batch else ''}{rows} x {columns}")
-            full = torch.zeros(rows, columns, dtype=torch.float64)
-            full.diagonal().fill_(2.0)
             drawn = _matrix(context, f"rectangle {form}", (*batch, rows, columns), judge.dtype)
-            wide = drawn.dtype
-            exact = (drawn / math.sqrt(max(rows, columns)) * 0.5 + full).to(judge.dtype).to(wide)
+            wide, rank, twice = drawn.dtype, min(rows, columns), 2 * torch.eye(rows, columns)
+            exact = (drawn / math.sqrt(max(rows, columns)) * 0.5 + twice).to(judge.dtype).to(wide)
             a = exact.to(judge.dtype).to(context.device)
-            rank = min(rows, columns)
             eye = torch.eye(rank, dtype=wide).expand(*batch, rank, rank)
             q, r = torch.linalg.qr(a)
             judge.product("qr", q, r, exact)
             judge.product("qr, orthogonal", q.mH, q, eye)
-            _compare_singular_values(judge, "svd", torch.linalg.svd(a, full_matrices=False), exact, eye, jacobi(a))
+            _compare_singular_values(judge, "svd", torch.linalg.svd(a, full_matrices=False), exact, jacobi(a))
             if rows >= columns:
                 sides = _matrix(context, f"least {form}", (*batch, rows, 2), judge.dtype).to(judge.dtype).to(wide)
                 expected = torch.linalg.lstsq(exact, sides).solution

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import random
 import typing as t
 import warnings
 
@@ -155,28 +154,18 @@ def _with_layout(tensor: torch.Tensor, last: bool) -> torch.Tensor:
 
 
 def _compare(
-    cases: Cases,
-    context: Context,
-    layer: Layer,
-    dtype: torch.dtype,
-    *,
-    kind: str,
-    layouts: t.Sequence[tuple[bool, bool]] = ((False, False),),
+    cases: Cases, context: Context, layer: Layer, kind: str, layouts: t.Sequence[tuple[bool, bool]] = ((False, False),)
 ) -> None:
     """Compare a convolution and its three gradients.
 
     :param kind: the kind of inputs and bounds: a dtype's name, ``tf32``, or ``whole``: float32 with float16's integers.
     :param layouts: whether channels are last in memory, in the inputs and in the weights.
     """
-    name = str(dtype).rpartition(".")[2]
+    name = "float32" if kind in ("tf32", "whole") else kind
     description = f"{layer.name}, {name}{', TF32 allowed' if kind == 'tf32' else ''}"
-    generator = context.generator(f"convolution {description} {kind}")
-    shapes: list[tuple[int, ...]] = [
-        (layer.batch, layer.channels, *layer.size),
-        weight_shape(layer),
-        (layer.filters,),
-        (layer.batch, layer.filters, *output_size(layer)),
-    ]
+    generator, dtype = context.generator(f"convolution {description} {kind}"), getattr(torch, name)
+    results = (layer.batch, layer.filters, *output_size(layer))
+    shapes: t.Any = (layer.batch, layer.channels, *layer.size), weight_shape(layer), (layer.filters,), results
     largest = LARGEST_SUM.get("float16" if kind == "whole" else kind)
     if largest:
         share = density(layer, largest)
@@ -201,18 +190,15 @@ def _compare(
             bound = _bound(kind, name, expected[0], magnitudes[0], lengths[0], TRANSFORM)
             cases.compare(f"{description}, relu", actual, expected[0].relu(), bound)
     for inputs_last, weight_last in layouts:
-        leaves = [
-            _with_layout(inputs.to(context.device, copy=True), inputs_last).requires_grad_(),
-            _with_layout(weight.to(context.device, copy=True), weight_last).requires_grad_(),
-            bias.to(context.device, copy=True).requires_grad_(),
-        ]
+        arguments = ((inputs, inputs_last), (weight, weight_last), (bias, False))
+        copies = ((each.to(context.device, copy=True), is_last) for each, is_last in arguments)
+        leaves = [_with_layout(each, is_last).requires_grad_() for each, is_last in copies]
         result = _convolve(layer, *leaves)
         computed = (result, *gradients(result, leaves, _with_layout(upstream.to(context.device), inputs_last)))
-        parts = "".join(part for part, is_last in ((" inputs", inputs_last), (" weights", weight_last)) if is_last)
-        variant = f", channels last:{parts}" if parts else ""
-        for part, actual, reference, magnitude, length in zip(
-            ("forward", "dInput", "dWeight", "dBias"), computed, expected, magnitudes, lengths
-        ):
+        lasts = " inputs" * inputs_last + " weights" * weight_last
+        variant = f", channels last:{lasts}" if lasts else ""
+        parts = zip(("forward", "dInput", "dWeight", "dBias"), computed, expected, magnitudes, lengths)
+        for part, actual, reference, magnitude, length in parts:
             factor = TRANSFORM_OF_FIVE if transforms_five and kind == name != "float32" else TRANSFORM
             bound = _bound(kind, name, reference, magnitude, length, factor)
             cases.compare(f"{description}{variant}, {part}", actual, reference, bound)
@@ -243,15 +229,9 @@ def transformed(name: str, expected: torch.Tensor, factor: float = TRANSFORM) ->
     return UNIT_ROUNDOFF[name] * expected.abs() + UNDERFLOW[name] + transform
 
 
-def _low_precision_dtypes(context: Context) -> list[torch.dtype]:
-    if context.device == "cuda" and torch.cuda.get_device_capability() < (8, 0):
-        return [torch.float16]
-    return [torch.bfloat16, torch.float16]
-
-
 def drawn_layers(context: Context, dimensions: int, count: int, transposed: bool = False) -> list[Layer]:
     """Return layers whose values on each of ``AXES`` are drawn by the seed; each value occurs about equally often."""
-    chance = random.Random(f"{context.seed} {dimensions} {transposed}")  # noqa: S311 - no secret
+    chance = context.drawing(f"{dimensions} {transposed}")
     columns = {axis: chance.sample(values, len(values)) * count for axis, values in AXES.items()}
     layers = []
     for number in range(count):
@@ -282,7 +262,7 @@ def drawn_layers(context: Context, dimensions: int, count: int, transposed: bool
 
 def _edge_layer(context: Context, dimensions: int, transposed: bool, padded: bool = True) -> Layer:
     """Return a layer whose channels fill no block of 16, with the widest padding, or a kernel as large as the input."""
-    chance = random.Random(f"{context.seed} {dimensions} {transposed} edges")  # noqa: S311 - no secret
+    chance = context.drawing(f"{dimensions} {transposed} edges")
     groups, channels, filters = (chance.choice(values) for values in ((2, 3), (17, 24, 33, 40), (3, 16, 17, 33)))
     kernel = chance.randint(*{1: (9, 24), 2: (4, 7), 3: (3, 3)}[dimensions])
     size = {1: 40, 2: 13, 3: 5}[dimensions] if padded else kernel
@@ -306,17 +286,18 @@ def _compare_layers(cases: Cases, context: Context, layers: t.Sequence[Layer]) -
             # For one channel, torch takes the plan that cuDNN made for another layout (2.11 and 2.14; pytorch#81106).
             layouts = layouts[:1]
         with allow_tf32(torch.backends.cudnn, False):
-            _compare(cases, context, layer, torch.float32, kind="float32", layouts=layouts)
-        for dtype in _low_precision_dtypes(context):
-            _compare(cases, context, layer, dtype, kind=str(dtype).rpartition(".")[2], layouts=layouts)
+            _compare(cases, context, layer, "float32", layouts)
+        if context.device == "cpu" or torch.cuda.get_device_capability() >= (8, 0):
+            _compare(cases, context, layer, "bfloat16", layouts)
+        _compare(cases, context, layer, "float16", layouts)
         reduced = getattr(torch.backends.mkldnn, "conv", None) if context.device == "cpu" else None
         if reduced and number % 3 == 1:
             with setting(reduced, "fp32_precision", "bf16"):
-                _compare(cases, context, layer, torch.float32, kind="whole", layouts=layouts)
+                _compare(cases, context, layer, "whole", layouts)
     if context.device == "cuda":
         with allow_tf32(torch.backends.cudnn, True):
-            _compare(cases, context, layers[-1], torch.float32, kind="tf32")
-            _compare(cases, context, layers[-1], torch.float32, kind="whole")
+            _compare(cases, context, layers[-1], "tf32")
+            _compare(cases, context, layers[-1], "whole")
 
 
 @check("convolution.conv2d", devices=("cuda", "cpu"), measured=SEEN_GRID)
@@ -328,18 +309,17 @@ def convolutions(context: Context, part: str) -> Measured:
     They have strides, padding, dilation or groups, or are depthwise. float32 runs with TF32 disabled and, on a GPU,
     also with torch's default (enabled).
     """
-    cases = Cases("the transposed convolution" if part == "transposed" else "the convolution", _require_cudnn(context))
-    filters = 40 if context.device == "cuda" else 24
-    usual = Layer("3 x 3", 32, filters, (3, 3), (14, 14), padding=1)
+    transposed, on_cpu = part == "transposed", context.device == "cpu"
+    cases = Cases("the transposed convolution" if transposed else "the convolution", _require_cudnn(context))
+    usual = Layer("3 x 3", 32, 24 if on_cpu else 40, (3, 3), (14, 14), padding=1)
     for dimensions, count in DRAWN[part]:
-        layers = drawn_layers(context, dimensions, count, part == "transposed")
-        padded = (True, False) if context.device == "cpu" else ()
-        edges = [_edge_layer(context, dimensions, part == "transposed", each) for each in padded]
+        layers = drawn_layers(context, dimensions, count, transposed)
+        edges = [_edge_layer(context, dimensions, transposed, each) for each in (True, False) if on_cpu]
         _compare_layers(cases, context, [*layers, *([usual] if part == "conv2d" else []), *edges])
         # With AMX, 8-bit inputs of a layer with the widest padding were off by up to 4.8 bounds; 7 bits were not.
         has_amx = "amx_int8" in extensions()
         largest = 256 if adds_bytes() and not has_amx else 128
-        for layer in [*layers, *([] if has_amx else edges)] if context.device == "cpu" and part != "transposed" else ():
+        for layer in [*layers, *([] if has_amx else edges)] if on_cpu and not transposed else ():
             _compare_scaled(cases, context, layer, largest)
     return cases.result()
 

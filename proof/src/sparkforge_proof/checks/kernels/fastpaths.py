@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import itertools
 import math
-import random
 import typing as t
 import warnings
 
@@ -30,13 +29,13 @@ def keys(context: Context) -> Measured:
     """
     from torch.nn.attention import SDPBackend, sdpa_kernel
 
-    cases = Cases("attention over long keys", REMEDY)
-    device = context.device
-    kernels: dict[str, t.Any] = {"flash": SDPBackend.FLASH_ATTENTION, "math": SDPBackend.MATH}
+    cases, device = Cases("attention over long keys", REMEDY), context.device
+    attend = torch.nn.functional.scaled_dot_product_attention
+    kernels = {"flash": SDPBackend.FLASH_ATTENTION, "math": SDPBackend.MATH}
     if device == "cuda":
-        kernels = {"flash": SDPBackend.FLASH_ATTENTION, "efficient": SDPBackend.EFFICIENT_ATTENTION,
-                   "cuDNN": SDPBackend.CUDNN_ATTENTION}  # fmt: skip
-    drawing = random.Random(f"{context.seed} keys")  # noqa: S311 - the choice of lengths need not be secret
+        del kernels["math"]
+        kernels |= {"efficient": SDPBackend.EFFICIENT_ATTENTION, "cuDNN": SDPBackend.CUDNN_ATTENTION}
+    drawing = context.drawing("keys")
     sizes = around_powers(LARGEST_POWER[device], 8)
     lengths = sorted({*drawing.sample(sizes, 8 if device == "cuda" else 6), sizes[-1]})
     for number, length in enumerate(lengths):
@@ -45,9 +44,9 @@ def keys(context: Context) -> Measured:
         dtype, generator = getattr(torch, form), context.generator(f"keys {length}")
         key = torch.randint(0, 2, (length, size), generator=generator).double() * 2 - 1
         value = torch.randint(-8, 9, (length, size), generator=generator).double()
-        positions = sorted({0, 1, length // 2, length - 2, length - 1,
-                         *(size_below for size_below in around_powers(LARGEST_POWER[device], 5) if size_below < length),
-                         *torch.randint(0, length, (40,), generator=generator).tolist()[:8]})  # fmt: skip
+        powers = (power for power in around_powers(LARGEST_POWER[device], 5) if power < length)
+        others = torch.randint(0, length, (40,), generator=generator).tolist()[:8]
+        positions = sorted({0, 1, length // 2, length - 2, length - 1, *powers, *others})
         query = torch.cat([key[positions] * (4 if size == 64 else 3), torch.zeros(1, size, dtype=torch.float64)])
         marks = torch.zeros(length, size, dtype=torch.float64)
         # Each column marks one block of the keys.
@@ -62,14 +61,12 @@ def keys(context: Context) -> Measured:
             case = f"{name}, {length:,} keys of {size}, {form}"
             with cases.offered(case), sdpa_kernel(kernel), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                attended = torch.nn.functional.scaled_dot_product_attention(*on_device[:3])[0, 0]
-                shares = torch.nn.functional.scaled_dot_product_attention(
-                    on_device[0][:, :, -1:], on_device[1], on_device[3]
-                )
+                attended = attend(*on_device[:3])[0, 0]
+                shares = attend(on_device[0][:, :, -1:], on_device[1], on_device[3])[0, 0, 0]
             if case in cases.refused:
                 continue
             cases.compare(f"{case}, one key each", attended[:-1], expected, 8 * 8 * unit * torch.ones_like(expected))
-            cases.compare(f"{case}, all alike", shares[0, 0, 0], uniform, (8 * unit) * uniform + 2.0**-24)
+            cases.compare(f"{case}, all alike", shares, uniform, (8 * unit) * uniform + 2.0**-24)
             bound = 8 * unit * (average.abs() + 8 / math.sqrt(length)) + 2.0**-20
             cases.compare(f"{case}, their mean", attended[-1], average, bound)
             if device == "cpu":
@@ -98,7 +95,7 @@ def _compare_hidden(
 
 def _compare_pictures(cases: Cases, context: Context) -> None:
     """Compare resized pictures of bytes, in each layout; a CPU rounds after each of two dimensions, and the weights."""
-    chance = random.Random(f"{context.seed} pictures")  # noqa: S311 - the sizes may be known
+    chance = context.drawing("pictures")
     for channels, smooth, way in itertools.product((1, 3, 4), (False, True), range(4)):
         size, new = ([chance.randint(5, 80) for _dimension in range(2)] for _size in range(2))
         generator = context.generator(f"pictures {channels} {smooth} {way}")
@@ -121,16 +118,11 @@ def modules(context: Context) -> Measured:
         _compare_pictures(cases, context)
     with torch.no_grad(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for heads, size, norm_first, activation in (
-            (2, 16, False, "relu"),
-            (4, 64, True, "gelu"),
-            (8, 128, False, "gelu"),
-        ):
+        for heads, size, activation in ((2, 16, "relu"), (4, 64, "gelu"), (8, 128, "gelu")):
             torch.manual_seed(heads)
-            layer = torch.nn.TransformerEncoderLayer(
-                size, heads, 2 * size, 0.1, activation, batch_first=True, norm_first=norm_first
-            )
-            encoder = torch.nn.TransformerEncoder(layer, 2, enable_nested_tensor=not norm_first).eval()
+            options: t.Any = {"batch_first": True, "norm_first": heads == 4}
+            layer = torch.nn.TransformerEncoderLayer(size, heads, 2 * size, 0.1, activation, **options)
+            encoder = torch.nn.TransformerEncoder(layer, 2, enable_nested_tensor=heads != 4).eval()
             attention = torch.nn.MultiheadAttention(size, heads, batch_first=True).eval()
             for batch, length in ((1, 1), (2, 7), (3, 33), (5, 65)):
                 generator = context.generator(f"fastpaths {size} {batch} {length}")
@@ -146,28 +138,22 @@ def modules(context: Context) -> Measured:
                     masked = exact(x.double(), src_key_padding_mask=padded)
                     mixed, shares = wide(x.double(), x.double(), x.double(), key_padding_mask=padded)
                 for form, units in (("float32", 600.0), ("bfloat16", 24.0)):
-                    dtype = getattr(torch, form)
-                    error = units * UNIT_ROUNDOFF[form]
+                    dtype, error = getattr(torch, form), units * UNIT_ROUNDOFF[form]
                     if device == "cuda" and form == "float32":
                         # These are off by about 2^-11 (H100, torch 2.11), probably due to TF32, despite the settings.
                         error = 16 * UNIT_ROUNDOFF["tf32"]
-                    bound = error * torch.ones_like(plain) * float(plain.abs().amax())
+                    bound = torch.full_like(plain, error * float(plain.abs().amax()))
                     module, mask = copy.deepcopy(encoder).to(device, dtype), padded.to(device)
                     inputs = x.to(device, dtype)
                     cases.compare(f"an encoder, {shape}, {form}", module(inputs), plain, bound)
-                    is_token = ~padded
-                    padded_output = module(inputs, src_key_padding_mask=mask)
-                    padded_output = torch.cat(
-                        [padded_output, padded_output.new_zeros(batch, length - padded_output.shape[1], size)], 1
-                    )
-                    of_tokens = padded_output.cpu()[is_token], masked[is_token], bound[is_token]
+                    output = module(inputs, src_key_padding_mask=mask).cpu()
+                    output = torch.cat([output, output.new_zeros(batch, length - output.shape[1], size)], 1)
+                    of_tokens = (each[~padded] for each in (output, masked, bound))
                     cases.compare(f"an encoder with padding, {shape}, {form}", *of_tokens)
                     copied = copy.deepcopy(attention).to(device, dtype)
                     for weights in (True, False):
-                        result, key_weights = copied(
-                            inputs, inputs, inputs, key_padding_mask=mask, need_weights=weights
-                        )
+                        result, of_keys = copied(inputs, inputs, inputs, key_padding_mask=mask, need_weights=weights)
                         cases.compare(f"attention, weights={weights}, {shape}, {form}", result, mixed, bound)
                         if weights:
-                            cases.compare(f"attention's weights, {shape}, {form}", key_weights, shares, bound[..., :1])
+                            cases.compare(f"attention's weights, {shape}, {form}", of_keys, shares, bound[..., :1])
     return cases.result()

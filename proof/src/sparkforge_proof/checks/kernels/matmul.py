@@ -16,7 +16,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
-import random
 import typing as t
 
 from ...check import SEEN, SEEN_ARM, Context, Measured, Skipped, check
@@ -27,9 +26,6 @@ from ..bounds import (
     setting, ternary, torch,
 )  # fmt: skip
 from .scaled_matmul import REBUILD, compare_blocks, compare_float8
-
-#: The number of bits in the significand, including the implicit bit.
-SIGNIFICAND = {"float64": 53, "float32": 24, "tf32": 11, "float16": 11, "bfloat16": 8}
 
 #: The largest sum of magnitudes of integer products for which every stored partial sum is exact. In float16 and
 #: bfloat16, sums are split, and their parts are rounded to the format (allow_bf16_reduced_precision_reduction).
@@ -86,7 +82,7 @@ def rounding(name: str, expected: torch.Tensor, magnitudes: torch.Tensor, length
 def _compare_exact(cases: Cases, context: Context, name: str, dtype: torch.dtype, suffix: str) -> None:
     """Compare products of integers with zero tolerance, several times."""
     (rows, length, columns), _random, repeats = SIZES[context.device]
-    generator, bits = context.generator(f"matmul.{name} exact"), SIGNIFICAND[name]
+    generator = context.generator(f"matmul.{name} exact")
     # Sums of 2048 terms stay below the limit: one factor is -1, 0 or 1, or in float64 has 20 bits.
     if LARGEST_SUM[name] <= 2**11:
         density = (LARGEST_SUM[name] / length / 2.5) ** 0.5
@@ -94,7 +90,8 @@ def _compare_exact(cases: Cases, context: Context, name: str, dtype: torch.dtype
         right = ternary(generator, (length, columns), dtype, density)
     else:
         smaller = 2**20 if name == "float64" else 1
-        largest = min(LARGEST_SUM[name] // length // 2 // smaller, 2**bits - 1)
+        # TensorFloat-32 has integers of 11 bits.
+        largest = 2**11 - 1 if name == "tf32" else LARGEST_SUM[name] // length // 2 // smaller
         left = integers(generator, (rows, length), largest, dtype)
         right = integers(generator, (length, columns), smaller, dtype)
     expected = (left.long() @ right.long()).double()
@@ -108,9 +105,8 @@ def _compare_layouts(cases: Cases, context: Context, name: str, dtype: torch.dty
 
     In some of them, the batch lies between the dimensions of a matrix. Each integer and each sum fits every format.
     """
-    seed, orders = f"{context.seed} matmul.{name}{suffix}", itertools.permutations(range(3))
-    pairs = [*itertools.product(orders, repeat=2)] * 3
-    generator, drawing = context.generator(seed), random.Random(seed)  # noqa: S311 - the order need not be secret
+    stream, pairs = f"matmul.{name}{suffix}", [*itertools.product(itertools.permutations(range(3)), repeat=2)] * 3
+    generator, drawing = context.generator(f"{context.seed} {stream}"), context.drawing(stream)
     for number, pair in enumerate(drawing.sample(pairs, len(pairs))):
         function, largest = [*PRODUCTS][number % len(PRODUCTS)], 100 if dtype.itemsize > 2 else 1
         rows, terms, columns = (drawing.randint(1, 70) for _size in range(3))
@@ -160,8 +156,7 @@ def _compare_views(cases: Cases, context: Context, name: str, dtype: torch.dtype
 
     In float32 and float64, compare a large product four times, too, and a matrix times its transpose.
     """
-    seed = f"{context.seed} views {name}"
-    generator, drawing = context.generator(seed), random.Random(seed)  # noqa: S311 - the order need not be secret
+    generator, drawing = context.generator(f"{context.seed} views {name}"), context.drawing(f"views {name}")
 
     def lay(exact: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         plain = exact.mT if (is_turned := drawing.random() < 0.5) else exact

@@ -31,11 +31,8 @@ def _float8_operands(
     report, section 3.5.2). The products here are multiples of 2**-6 whose magnitudes sum to less than 2**7, or integers
     whose magnitudes sum to less than 2**13.
     """
-    yield (
-        "full significands",
-        full_significands(generator, (272, 64), left),
-        full_significands(generator, (64, 160), right),
-    )
+    a, b = full_significands(generator, (272, 64), left), full_significands(generator, (64, 160), right)
+    yield "full significands", a, b
     a, b = integers(generator, (304, 1024), 2, torch.float32), integers(generator, (1024, 256), 2, torch.float32)
     yield "long sums", a.to(left), b.to(right)
     a, b = ternary(generator, (33, 4096), torch.float32, 0.5), ternary(generator, (4096, 48), torch.float32, 0.5)
@@ -172,13 +169,8 @@ def require_float4() -> None:
 
 def float4_product(left: tuple[torch.Tensor, torch.Tensor], right: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
     """Return left right^T in bfloat16 as computed by the device, from packed codes and swizzled scales."""
-    return torch._scaled_mm(
-        left[0].view(torch.float4_e2m1fn_x2),
-        right[0].view(torch.float4_e2m1fn_x2).t(),
-        left[1],
-        right[1],
-        out_dtype=torch.bfloat16,
-    )
+    a, b = (codes.view(torch.float4_e2m1fn_x2) for codes in (left[0], right[0]))
+    return torch._scaled_mm(a, b.t(), left[1], right[1], out_dtype=torch.bfloat16)
 
 
 def float4_bound(left: torch.Tensor, right: torch.Tensor, plain: bool) -> torch.Tensor:
@@ -202,14 +194,13 @@ def float4(context: Context) -> Measured:
     generator = context.generator("matmul.float4")
 
     def operand(rows: int, length: int, plain: bool) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        codes = torch.randint(0, 16, (rows, length), generator=generator, dtype=torch.uint8)
-        shape = (rows, length // 16)
+        codes, shape = torch.randint(0, 16, (rows, length), generator=generator).byte(), (rows, length // 16)
         if plain:
             scales = 2.0 ** torch.randint(0, 2, shape, generator=generator).double()
         else:
             powers = 2.0 ** torch.randint(-3, 4, shape, generator=generator).double()
             scales = torch.randint(8, 16, shape, generator=generator) / 16 * powers
-        return packed(codes), swizzled(scales), from_float4(codes, scales)
+        return packed(codes).to(context.device), swizzled(scales).to(context.device), from_float4(codes, scales)
 
     for rows, length, columns, plain in (
         (160, 64, 96, True), (256, 256, 128, False), (128, 1024, 256, False), (128, 64, 32, False)
@@ -217,13 +208,10 @@ def float4(context: Context) -> Measured:
         packed_a, scales_a, a = operand(rows, length, plain)
         packed_b, scales_b, b = operand(columns, length, plain)
         expected, bound = a @ b.t(), float4_bound(a, b, plain)
+        case = f"{rows} x {length} x {columns}, scales of {'powers of two' if plain else 'all bits'}"
         for repeat in range(3):
-            actual = float4_product(
-                (packed_a.to(context.device), scales_a.to(context.device)),
-                (packed_b.to(context.device), scales_b.to(context.device)),
-            )
-            scale_kind = "scales of powers of two" if plain else "scales of all bits"
-            cases.compare(f"{rows} x {length} x {columns}, {scale_kind}, run {repeat + 1}", actual, expected, bound)
+            actual = float4_product((packed_a, scales_a), (packed_b, scales_b))
+            cases.compare(f"{case}, run {repeat + 1}", actual, expected, bound)
     return cases.result()
 
 
@@ -234,14 +222,10 @@ def rowwise_failure(message: str, capability: tuple[int, int]) -> Unanswered | N
     first = message.strip().splitlines()[0] if message.strip() else "no message"
     if capability < (9, 0) or (major == 11 and "not currently supported on your device" in message):
         return None
-    trap = (
-        " Official wheels and builds for 12.0 have this kernel only as 120a, which a GB10 (12.1) cannot run."
-        if major == 12
-        else ""
-    )
+    trap = " Official wheels and builds for 12.0 have this kernel only as 120a, which a GB10 (12.1) cannot run."
     return Unanswered(
         REFUSED,
-        f"The FP8 product with row-wise scales does not run on {major}.{minor}: {first}.{trap}",
+        f"The FP8 product with row-wise scales does not run on {major}.{minor}: {first}.{trap * (major == 12)}",
         f"Use a torch whose row-wise kernel is built for {target}: the newest release has it for 12.1, and 2.9.1 to "
         f"2.11 have it when built with the stack's patch for 121a; use tensor-wise scales until then.",
         measured=first,
