@@ -8,11 +8,10 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
-import random
 import typing as t
 
 from ..._shared.module_utils._core import versions
-from ...check import ABSENT, H200_BUILT, H200S, SEEN_GRID, Context, Failed, Measured, Skipped, Unanswered, check
+from ...check import ABSENT, H200_BUILT, H200S, SEEN_GRID, Context, Measured, Skipped, Unanswered, check
 from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, allow_tf32, functional, gradients, one_thread, torch
 from ..stack import companions
 from ..stack.architectures import list_for
@@ -62,8 +61,6 @@ _REBUILD_CPU = (
     "checks cpu.matmul.*;"
     f" {_OTHER_KERNEL}"
 )
-_NO_KERNEL = "Use a stack whose torch is built with it, or remove the check from the profile's required checks."
-
 _NAMES = {
     "math": "attention by torch's math kernel",
     "efficient": "memory-efficient attention",
@@ -94,94 +91,12 @@ def _remedy(context: Context, backend: str) -> str:
     )
 
 
-@contextlib.contextmanager
-def _explained_on_spark() -> t.Iterator[None]:
-    """Add to a failure the known cause of wrong memory-efficient attention on a Spark."""
-    try:
-        yield
-    except Failed as error:
-        if not isinstance(error, Unanswered) and torch.cuda.get_device_capability(0) == (12, 1):
-            error.cause += (
-                " This GPU has compute capability 12.1, for which torch 2.9 to 2.11 compiles memory-efficient attention"
-                " to empty kernels."
-            )
-            error.remedy = (
-                "Rebuild torch with TORCH_CUDA_ARCH_LIST=12.0 or with the stack's guard patch, or use a stack with "
-                "torch 2.12 or newer."
-            )
-        raise
-
-
-def _not_built(backend: str) -> str | None:
-    """Return the reason why torch was built without a kernel, or None if it has the kernel."""
+def _require_built(backend: str) -> None:
+    """Skip a kernel without which torch was built."""
     if backend == "flash" and not torch.backends.cuda.is_flash_attention_available():
-        return "This torch is built without flash attention."
+        raise Skipped("This torch is built without flash attention.")
     if backend == "cudnn" and not torch.backends.cudnn.is_available():
-        return "This torch is built without cuDNN."
-    if backend == "cudnn" and (torch.backends.cudnn.version() or 0) < 90000:
-        return f"torch uses cuDNN for attention from version 9.0 on; this is {torch.backends.cudnn.version()}."
-    return None
-
-
-def _backend(context: Context, backend: str, formats: t.Sequence[str] = grid.FORMATS) -> Measured:
-    """Compare one kernel, or the one that torch selects, in rows of the grid for which torch offers it."""
-    cuda = context.device == "cuda"
-    if cuda and backend not in ("math", ""):
-        if torch.cuda.get_device_capability(0) < (8, 0):
-            raise Skipped("Attention kernels need compute capability 8.0 or higher.")
-        missing = _not_built(backend)
-        if missing:
-            raise Skipped(missing)
-    kernel = "MATH" if backend == "math" else f"{backend.upper()}_ATTENTION"
-    kernels = [getattr(torch.nn.attention.SDPBackend, kernel)] if backend else []
-    cases = Cases(_NAMES[backend], _remedy(context, backend))
-    known = {defect: Cases(_NAMES[backend], _remedy(context, backend)) for defect in _KNOWN_DEFECTS}
-    rows = [*grid.cases(context, backend, (ROWS if cuda else ROWS_ON_CPU)[backend], formats)]
-    offered = 0
-    select = torch.nn.attention.sdpa_kernel(kernels) if kernels else contextlib.nullcontext()
-    with allow_tf32(torch.backends.cuda.matmul, False), select:
-        for row in rows:
-            bounds = None
-            with one_thread():
-                inputs = grid.draw(context, row[0])
-            for case in row:
-                arguments = grid.arguments(case, inputs, context.device)
-                if not _offers(context, backend, case, arguments):
-                    continue
-                # torch offers cuDNN for sizes for which cuDNN has no plan, for example.
-                results: t.Sequence[torch.Tensor] = ()
-                with cases.offered(str(case)), one_thread() if case.threads == "one" else contextlib.nullcontext():
-                    results = grid.attend(case, arguments)
-                if not results:
-                    continue
-                offered += 1
-                # The formats in a row have the same reference, unless the CPU's BLAS lacks a product for one of them.
-                if bounds is None or not cuda:
-                    bounds = expected(context, case, inputs, backend)
-                forward = dict([*bounds.items()][:1])
-                backward = {name: bound for name, bound in bounds.items() if name not in forward}
-                defect = _known_defect(context, backend, case)
-                of_forward = cases if defect != "efficient" else known[defect]
-                compare(of_forward, str(case), case.format, forward, results)
-                compare(known.get(defect, cases), str(case), case.format, backward, results[1:])
-        if cuda or backend != "flash":
-            _compare_dropout(cases, context, formats)
-    planned = sum(map(len, rows))
-    if not offered:
-        raise Unanswered(
-            ABSENT,
-            f"torch has {_NAMES[backend]} for none of {planned} calls here.",
-            _NO_KERNEL,
-            f"0 of {planned} calls",
-            "at least one",
-        )
-    result = cases.result(f"; offered for {offered} of {planned} calls; seed {context.seed}")
-    rounding = [form for form in HALF if rounds_scores(form)] if not cuda and backend == "flash" else []
-    if rounding:
-        result.measured += f"; its BLAS has no product of {' and '.join(rounding)} in float32, so scores are rounded"
-    for defect, (sentence, remedy) in _KNOWN_DEFECTS.items():
-        known[defect].warn(result, sentence, remedy)
-    return result
+        raise Skipped("This torch is built without cuDNN.")
 
 
 def _compare_dropout(cases: Cases, context: Context, formats: t.Sequence[str]) -> None:
@@ -192,7 +107,7 @@ def _compare_dropout(cases: Cases, context: Context, formats: t.Sequence[str]) -
     16 bits each result by five roundings: of P, O, dO O, dS and itself. These are shares of sums of magnitudes, of
     which that of dS is at most 2 P max |dO| / (1 - p).
     """
-    drawing = random.Random(f"{context.seed} {cases.subject}")  # noqa: S311 - the choice need not be secret
+    drawing = context.drawing(cases.subject)
     for form, causal in zip(formats, drawing.sample((False, True, False), 3)):
         size, p, queries = drawing.choice((64, 128)), drawing.choice((0.1, 0.3, 0.5)), drawing.randint(40, 260)
         # GPUs' flash attention is causal only for as many queries as keys.
@@ -261,22 +176,69 @@ def _known_defect(context: Context, backend: str, case: Case) -> str:
 @check("attention.cudnn", seconds=120, factor=1, measured=H200S)
 @check("attention.default", devices=("cuda", "cpu"), measured=SEEN_GRID, factor=1)
 def kernel(context: Context, name: str) -> Measured:
-    """Check a kernel of torch, or by default the one that it selects, in rows of the grid.
+    """Check a kernel of torch, or by default the one that it selects, in rows of the grid for which torch offers it.
 
     The math kernel consists of matrix products. Flash attention is the default for 16-bit formats without a mask, and
     cuDNN's on data centre GPUs; memory-efficient attention is that for float32 and for masks. Bounds: see
     ``attention_reference``; they hold for every kernel.
     """
-    with _explained_on_spark() if name == "efficient" else contextlib.nullcontext():
-        return _backend(context, name.replace("default", ""), HALF if name == "cudnn" else grid.FORMATS)
+    backend, formats = name.replace("default", ""), HALF if name == "cudnn" else grid.FORMATS
+    cuda = context.device == "cuda"
+    if cuda and backend not in ("math", ""):
+        grid.require_capability()
+        _require_built(backend)
+    kernel = "MATH" if backend == "math" else f"{backend.upper()}_ATTENTION"
+    kernels = [getattr(torch.nn.attention.SDPBackend, kernel)] if backend else []
+    cases = Cases(_NAMES[backend], _remedy(context, backend))
+    known = {defect: Cases(_NAMES[backend], _remedy(context, backend)) for defect in _KNOWN_DEFECTS}
+    rows = [*grid.cases(context, backend, (ROWS if cuda else ROWS_ON_CPU)[backend], formats)]
+    offered = 0
+    select = torch.nn.attention.sdpa_kernel(kernels) if kernels else contextlib.nullcontext()
+    with allow_tf32(torch.backends.cuda.matmul, False), select:
+        for row in rows:
+            bounds = None
+            with one_thread():
+                inputs = grid.draw(context, row[0])
+            for case in row:
+                arguments = grid.arguments(case, inputs, context.device)
+                if not _offers(context, backend, case, arguments):
+                    continue
+                # torch offers cuDNN for sizes for which cuDNN has no plan, for example.
+                results: t.Sequence[torch.Tensor] = ()
+                with cases.offered(str(case)), one_thread() if case.threads == "one" else contextlib.nullcontext():
+                    results = grid.attend(case, arguments)
+                if not results:
+                    continue
+                offered += 1
+                # The formats in a row have the same reference, unless the CPU's BLAS lacks a product for one of them.
+                if bounds is None or not cuda:
+                    bounds = expected(context, case, inputs, backend)
+                forward, *backward = bounds.items()
+                defect = _known_defect(context, backend, case)
+                of_forward = cases if defect != "efficient" else known[defect]
+                compare(of_forward, str(case), case.format, dict([forward]), results)
+                compare(known.get(defect, cases), str(case), case.format, dict(backward), results[1:])
+        if cuda or backend != "flash":
+            _compare_dropout(cases, context, formats)
+    planned = sum(map(len, rows))
+    if not offered:
+        cause = f"torch has {_NAMES[backend]} for none of {planned} calls here."
+        remedy = "Use a stack whose torch is built with it, or remove the check from the profile's required checks."
+        raise Unanswered(ABSENT, cause, remedy, f"0 of {planned} calls", "at least one")
+    result = cases.result(f"; offered for {offered} of {planned} calls; seed {context.seed}")
+    rounding = [form for form in HALF if rounds_scores(form)] if not cuda and backend == "flash" else []
+    if rounding:
+        result.measured += f"; its BLAS has no product of {' and '.join(rounding)} in float32, so scores are rounded"
+    for defect, (sentence, remedy) in _KNOWN_DEFECTS.items():
+        known[defect].warn(result, sentence, remedy)
+    return result
 
 
 @check("attention.flash_package", measured=(H200_BUILT,), factor=1)
 def flash_package(context: Context) -> Measured:
     """Check the package flash-attention, also with sequences of several lengths in a tensor."""
     package = companions.load("flash_attn")
-    if torch.cuda.get_device_capability(0) < (8, 0):
-        raise Skipped("flash_attn needs compute capability 8.0 or higher.")
+    grid.require_capability()
     cases = Cases(
         "attention by the package flash_attn",
         "Rebuild it against this environment's torch with FLASH_ATTN_CUDA_ARCHS=120 (90 for 9.0).",

@@ -18,7 +18,7 @@ import typing as t
 import warnings
 
 from ... import resources
-from ...check import Context
+from ...check import Context, Skipped
 from ..bounds import captured, gradients, torch
 from .attention_reference import Inputs
 
@@ -75,10 +75,15 @@ class Case(t.NamedTuple):
             parts.append(f"{heads} heads share {key_heads}{', expanded' if self.is_expanded else ''}")
         if self.mask in TENSORS:
             parts.append(f"mask's form {self.mask_form}")
-        parts += [
-            f"{axis} {value}" for axis, value in (("layout", self.layout), ("dO", self.gradient)) if value != "plain"
-        ]
+        memory = {"layout": self.layout, "dO": self.gradient}
+        parts += [f"{axis} {value}" for axis, value in memory.items() if value != "plain"]
         return ", ".join([*parts, *([f"scale {self.scale:g}"] if self.scale else []), self.call])
+
+
+def require_capability() -> None:
+    """Skip kernels that the GPU is too old for."""
+    if torch.cuda.get_device_capability(0) < (8, 0):
+        raise Skipped("Attention kernels need compute capability 8.0 or higher.")
 
 
 def cases(context: Context, kernel: str, count: int, formats: t.Sequence[str] = FORMATS) -> t.Iterator[list[Case]]:
@@ -89,7 +94,7 @@ def cases(context: Context, kernel: str, count: int, formats: t.Sequence[str] = 
     seed, cuda = f"{context.seed} {kernel}", context.device == "cuda"
     unfit = {*(UNFIT[kernel] if cuda else UNFIT_ON_CPU.get(kernel, ())), "one" if cuda else "graph"}
     unfit.update({"32 bits"} if FLOAT32[0] not in formats else ())
-    drawing = random.Random(seed)  # noqa: S311 - the choice need not be secret
+    drawing = context.drawing(kernel)
     for row in rows(seed, count * (4 if context.full else 1), unfit):
         forms = FLOAT32 if row["format"] == "32 bits" else HALF
         case = case_of(row, forms[0], drawing)
@@ -216,9 +221,8 @@ def draw_mask(case: Case, generator: torch.Generator) -> torch.Tensor | None:
         # Before anything of queries times keys, which long texts have no memory for.
         return None
     batch, heads, _key_heads, queries, keys, _size = case.shape
-    form = {"each head": (batch, heads, queries, keys), "keys": (batch, 1, 1, keys)}.get(
-        case.mask_form, (queries, keys)
-    )
+    forms = {"each head": (batch, heads, queries, keys), "keys": (batch, 1, 1, keys)}
+    form = forms.get(case.mask_form, (queries, keys))
     if case.mask_form == "expanded" and case.mask in BY_KEY:
         form = (1, keys)
 
@@ -239,16 +243,13 @@ def draw_mask(case: Case, generator: torch.Generator) -> torch.Tensor | None:
     if case.mask == "distances":
         return (distance * -(2.0 ** -(1 + below(6)))).bfloat16().double().masked_fill(distance < 0, -math.inf)
     edge = keys - 1 - below(min(16, keys - 1))
-    mask = (
-        {
-            "first keys hidden": key >= below(keys),
-            "blocks": (distance <= keys - 1 - edge) == (key >= edge),
-            "window": (distance >= 0) & (distance < 1 + below(keys)),
-            "least number": distance >= 0,
-        }.get(case.mask, torch.rand(form, generator=generator) < 0.7)
-        .expand(form)
-        .clone()
-    )
+    masks = {
+        "first keys hidden": key >= below(keys),
+        "blocks": (distance <= keys - 1 - edge) == (key >= edge),
+        "window": (distance >= 0) & (distance < 1 + below(keys)),
+        "least number": distance >= 0,
+    }
+    mask = masks.get(case.mask, torch.rand(form, generator=generator) < 0.7).expand(form).clone()
     if case.mask == "first keys hidden":
         mask[..., -1] = True
     else:
@@ -270,10 +271,7 @@ def arguments(case: Case, inputs: Inputs, device: str) -> Inputs:
             return on_device.mT.contiguous().mT
         return _cut_out(on_device) if layout == "cut out" else on_device
 
-    leaves = [
-        _roomy(move(x)).requires_grad_(case.call in ("training", "no batch"))
-        for x in (inputs.query, inputs.key, inputs.value)
-    ]
+    leaves = [_roomy(move(x)).requires_grad_(case.call in ("training", "no batch")) for x in inputs[:3]]
     mask = inputs.mask if case.mask in TENSORS else None
     if mask is not None:
         if case.mask == "least number":
@@ -282,8 +280,7 @@ def arguments(case: Case, inputs: Inputs, device: str) -> Inputs:
         if case.mask_form == "expanded":
             mask = mask.expand(*case.shape[:2], case.shape[3], -1)
         mask = _cut_out(mask) if case.mask_form == "cut out" else mask
-    query, key, value = leaves
-    return Inputs(query, key, value, move(inputs.gradient, "plain"), mask, case.scale)
+    return Inputs._make([*leaves, move(inputs.gradient, "plain"), mask, case.scale])
 
 
 def _roomy(values: torch.Tensor) -> torch.Tensor:

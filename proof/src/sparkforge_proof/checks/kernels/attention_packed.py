@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import typing as t
 
-from ...check import H200S, Context, Measured, Skipped, check
+from ...check import H200S, Context, Measured, check
 from ..bounds import Cases, captured, gradients, one_thread, torch
 from . import attention_grid as grid
 from .attention_grid import FLOAT32, HALF, Case
@@ -75,10 +75,9 @@ def packed(context: Context) -> Measured:
 
     A query that sees no key has the result zero, which only flash attention promises, and no gradient.
     """
-    if torch.cuda.get_device_capability(0) < (8, 0):
-        raise Skipped("Packed attention needs compute capability 8.0 or higher.")
+    grid.require_capability()
     cases = Cases("attention over packed texts", REMEDY)
-    drawing = random.Random(f"{context.seed} packed")  # noqa: S311 - the choice need not be secret
+    drawing = context.drawing("packed")
     for name, masks in MASKS.items():
         for mask in masks:
             sees_all = mask != "lower right" or name == "flash"
