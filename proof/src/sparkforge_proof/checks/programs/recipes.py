@@ -92,13 +92,7 @@ RECIPES = [
     Recipe("float16 with loss scaling, fused optimiser", "float16", options={"fused": True}),
 ]
 #: The epsilon is larger than gradients that consist of rounding errors, which Adam would turn into full steps.
-_OPTIONS = {"lr": 3e-3, "eps": 1e-3, "weight_decay": 0.1}
-
-
-def optimizer_of(recipe: Recipe, parameters: t.Iterable[torch.Tensor], exact: bool) -> t.Any:
-    if exact:
-        return ByDefinition("AdamW", list(parameters), **_OPTIONS)
-    return torch.optim.AdamW(parameters, **_OPTIONS, **recipe.options)
+OPTIONS = {"lr": 3e-3, "eps": 1e-3, "weight_decay": 0.1}
 
 
 class ByDefinition:
