@@ -323,10 +323,9 @@ def independence(context: Context) -> Measured:
                 judge.uniform(case, rows.flatten())
         # A CPU generator takes 32-bit seeds.
         for other in (seed + 1, 0, 1, *((seed + 2**32, seed ^ (1 << 33)) if device == "cuda" else ())):
-            first, second = (
-                fill(torch.Generator(device=device).manual_seed(s), 20_011).double().cpu() for s in (seed, other)
-            )
-            correlation = _largest_correlation(torch.stack([first, second]))
+            generators = (torch.Generator(device=device).manual_seed(number) for number in (seed, other))
+            rows = torch.stack([fill(each, 20_011) for each in generators]).double().cpu()
+            correlation = _largest_correlation(rows)
             judge.rate(f"{name}, seeds {other - seed} apart", correlation, 0.0, 1.0, 20_011, 3.0)
         _compare_states(cases, name, fill, device, seed)
     _compare_global_states(cases, device, seed)
@@ -339,12 +338,12 @@ def _largest_correlation(rows: torch.Tensor) -> float:
     """Return the largest correlation between two different rows, aligned and shifted by one."""
     centred = rows - 0.5
     size = rows.shape[1]
-    products = [centred @ centred.t()]
-    if size > 8:
-        products.append(centred[:, 1:] @ centred[:, :-1].t())
-    worst = [float((matrix - torch.diag(matrix.diagonal())).abs().max()) * 12 / size for matrix in products]
+    if size <= 8:
+        return 0.0
+    products = centred @ centred.t(), centred[:, 1:] @ centred[:, :-1].t()
+    worst = max(float(matrix.fill_diagonal_(0).abs().max()) * 12 / size for matrix in products)
     # The largest of thousands of correlations is typically almost four standard errors from zero: subtract two.
-    return max(0.0, max(worst) - 2.0 / math.sqrt(size)) if size > 8 else 0.0
+    return max(0.0, float(worst - 2.0 / math.sqrt(size)))
 
 
 def _compare_states(cases: Cases, name: str, fill: t.Any, device: str, seed: int) -> None:
@@ -417,7 +416,7 @@ def _compare_repeats(cases: Cases, device: str) -> None:
         "geometric_": lambda x: x.geometric_(0.05),
     }
     draws: dict[str, t.Any] = {
-        f"{name}, {form}, {layout}": functools.partial(lambda fill, tensor: fill(tensor).clone(), fill, tensor)
+        f"{name}, {form}, {layout}": lambda fill=fill, tensor=tensor: fill(tensor).clone()
         for form in FORMS
         for layout, tensor in _layouts(size, getattr(torch, form), device).items()
         for name, fill in fills.items()

@@ -5,6 +5,8 @@ All values except the random ones are integers, so every case is exact.
 
 from __future__ import annotations
 
+import copy
+
 from ...check import H200S, SEEN, Context, Measured, check
 from ..bounds import Cases, captured, functions_of, gradients, torch, warm_up
 from .streams import REMEDY
@@ -33,14 +35,11 @@ def _compare_many_nodes(cases: Cases) -> None:
         for number in range(700):
             block.mul_(3).add_(number).remainder_(100003)
         left, right = block.clone(), block.clone()
-        first.wait_stream(main)
-        second.wait_stream(main)
-        with torch.cuda.stream(first):
-            for _unused in range(50):
-                left.mul_(5).remainder_(100003)
-        with torch.cuda.stream(second):
-            for _unused in range(50):
-                right.mul_(7).remainder_(100003)
+        for stream, branch, factor in ((first, left, 5), (second, right, 7)):
+            stream.wait_stream(main)
+            with torch.cuda.stream(stream):
+                for _unused in range(50):
+                    branch.mul_(factor).remainder_(100003)
         main.wait_stream(first)
         main.wait_stream(second)
         block.copy_(left + right)
@@ -74,24 +73,22 @@ def _compare_shared_pool(cases: Cases) -> None:
 def _compare_callables(cases: Cases, context: Context) -> None:
     """Run a module's forward and backward passes as graphs, on integers with exact sums."""
     generator = context.generator("graphs callables")
-    module = torch.nn.Sequential(torch.nn.Linear(24, 16), torch.nn.ReLU(), torch.nn.Linear(16, 8)).to("cuda")
     exact = torch.nn.Sequential(torch.nn.Linear(24, 16), torch.nn.ReLU(), torch.nn.Linear(16, 8)).double()
     with torch.no_grad():
-        for weight, expected_gradient in zip(module.parameters(), exact.parameters()):
-            expected_gradient.copy_(torch.randint(-2, 3, expected_gradient.shape, generator=generator))
-            weight.copy_(expected_gradient)
+        for weight in exact.parameters():
+            weight.copy_(torch.randint(-2, 3, weight.shape, generator=generator))
+    module = copy.deepcopy(exact).to("cuda", torch.float32)
     graphed = torch.cuda.make_graphed_callables(module, (torch.zeros(32, 24, device="cuda", requires_grad=True),))
     for turn in range(20):
         values = torch.randint(-4, 5, (32, 24), generator=generator).double()
         upstream = torch.randint(-3, 4, (32, 8), generator=generator).double()
         leaf, right = values.float().to("cuda").requires_grad_(), values.clone().requires_grad_()
-        actual = graphed(leaf)
-        expected = exact(right)
-        gradients = torch.autograd.grad(actual, [leaf, *module.parameters()], upstream.float().to("cuda"))
-        expected_gradients = torch.autograd.grad(expected, [right, *exact.parameters()], upstream)
+        actual, expected = graphed(leaf), exact(right)
+        computed = torch.autograd.grad(actual, [leaf, *module.parameters()], upstream.float().to("cuda"))
+        references = torch.autograd.grad(expected, [right, *exact.parameters()], upstream)
         cases.exactly(f"a module as graphs, turn {turn + 1}", actual, expected.detach())
-        for number, (gradient, expected_gradient) in enumerate(zip(gradients, expected_gradients)):
-            cases.exactly(f"a module as graphs, gradient {number}, turn {turn + 1}", gradient, expected_gradient)
+        for number, pair in enumerate(zip(computed, references)):
+            cases.exactly(f"a module as graphs, gradient {number}, turn {turn + 1}", *pair)
 
 
 def _compare_random_numbers(cases: Cases) -> None:

@@ -54,6 +54,11 @@ def available_memory(device: str = "cpu") -> int:
     return 0
 
 
+def allowed_memory(context: Context) -> float:
+    """Return how many bytes of the device's memory, or of the host's, a check may allocate now."""
+    return available_memory(context.device) * float(context.limits["memory_share"])
+
+
 def is_leaking(free: t.Sequence[int], tolerance: int) -> bool:
     """Tell whether each round left less free memory than the previous; another process takes memory only once."""
     return len(free) > 2 and all(before - after > tolerance for before, after in zip(free, free[1:]))
@@ -110,17 +115,11 @@ def _fill_and_read(cases: Cases, sizes: t.Sequence[int], case: str) -> int:
     if not sizes:
         return 0
     series = torch.arange(max(sizes) // 4, dtype=torch.int32, device="cuda")
-    blocks = []
-    for number, size in enumerate(sizes):
-        block = torch.empty(size // 4, dtype=torch.int32, device="cuda")
-        torch.add(series[: size // 4], number * 7919, out=block)
-        blocks.append(block)
-    bounds, expected = [], []
-    for number, block in enumerate(blocks):
-        block.sub_(series[: block.numel()])
-        bounds += block.aminmax()
-        expected += [number * 7919] * 2
-    cases.exactly(case, torch.stack(bounds), torch.tensor(expected))
+    blocks = [series[: size // 4] + number * 7919 for number, size in enumerate(sizes)]
+    bounds: list[torch.Tensor] = []
+    for block in blocks:
+        bounds += block.sub_(series[: block.numel()]).aminmax()
+    cases.exactly(case, torch.stack(bounds), 7919 * torch.arange(len(sizes)).repeat_interleave(2))
     return sum(sizes) + max(sizes)
 
 
@@ -134,9 +133,8 @@ def memory(context: Context) -> Measured:
     if context.device == "cpu":
         return _memory_on_cpu(context)
     cases = Cases("device memory that was written and read back", REMEDY)
-    unified = bool(context.profile.get("unified_memory")) or bool(
-        getattr(torch.cuda.get_device_properties(0), "is_integrated", False)
-    )
+    is_integrated = getattr(torch.cuda.get_device_properties(0), "is_integrated", False)
+    unified = bool(context.profile.get("unified_memory") or is_integrated)
 
     def free() -> int:
         torch.cuda.synchronize()
@@ -145,7 +143,7 @@ def memory(context: Context) -> Measured:
         return (available_memory() if unified else 0) or torch.cuda.mem_get_info()[0]
 
     torch.zeros(1, device="cuda")
-    share = float(context.limits.get("memory_share", 0.5))
+    share = float(context.limits["memory_share"])
     start, allocated, reserved = free(), torch.cuda.memory_allocated(), torch.cuda.memory_reserved()
     # A GB10's driver allocates at most MemFree, without reclaimable page cache (unslothai/unsloth#10705 measured it).
     budget = share_of(min(start, torch.cuda.mem_get_info()[0]), share, UNIFIED_RESERVE if unified else RESERVE)

@@ -187,16 +187,6 @@ def other_ranks(context: Context, function: t.Callable[..., t.Any], world: int, 
             raise Unanswered(CRASH, min(problems, key=lambda text: bool(_CONSEQUENCE.search(text))), _REMEDY)
 
 
-@contextlib.contextmanager
-def _after_wrong_number(cases: Cases) -> t.Iterator[None]:
-    """Ignore an error that follows a wrong number, which explains more."""
-    try:
-        yield
-    except (*_REFUSALS, AttributeError):
-        if cases.worst <= 1:
-            raise
-
-
 #: The layouts of the tensors that ranks exchange; Gloo ignores the gaps of strided ones (pytorch#192920).
 LAYOUTS = functions_of("layouts of parts")
 ROWS, COLUMNS = 7, 6
@@ -273,7 +263,7 @@ def exchange_parts(context: Context, rank: int, world: int) -> Cases:
     # Sums of these integers are exact in each format. Each rank draws the numbers of all ranks.
     every = torch.randint(-9, 10, (world, ROWS * world, COLUMNS), generator=generator).double()
     alone = datetime.timedelta(seconds=ALONE * context.limits.get("factor", 1))
-    with _after_wrong_number(cases), group(context, rank, world):
+    with cases.first_error(), group(context, rank, world):
         other_group = dist.new_group()
         # A rank that waits too long for others aborts with NCCL.
         refusing_group = dist.new_group(timeout=alone) if device.type == "cpu" else None
