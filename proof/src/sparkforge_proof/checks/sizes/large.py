@@ -57,13 +57,11 @@ def require(context: Context, needed: int, subject: str) -> None:
 
     :raises Skipped: if there is not enough memory; the message gives the missing amount.
     """
-    available = tensors.available_memory(context.device)
-    share = float(context.limits["memory_share"])
-    if available * share < needed:
-        missing = needed - int(available * share)
+    allowed = tensors.allowed_memory(context)
+    if allowed < needed:
         raise Skipped(
-            f"{subject} takes {needed / 2**30:.1f} GiB, which is {missing / 2**30:.1f} GiB more than {share:g} of the"
-            f" {available / 2**30:.1f} GiB that are available."
+            f"{subject} takes {needed / 2**30:.1f} GiB, which is {(needed - allowed) / 2**30:.1f} GiB more than"
+            f" {context.limits['memory_share']:g} of the available memory."
         )
 
 
@@ -257,9 +255,8 @@ def vocabulary(context: Context) -> Measured:
         unit = torch.finfo(dtype).eps * 4
         # In logsumexp and, on a CPU, in log_softmax, torch sums float16 in float16, up to 65,504.
         rows = sum(count < 2**16 for count in counts) if form == "float16" else len(counts)
-        cases.compare(
-            f"logsumexp, {form}", logits_on_device[:rows].logsumexp(-1), size[:rows], unit * (size[:rows] + 1)
-        )
+        largest = logits_on_device[:rows].logsumexp(-1)
+        cases.compare(f"logsumexp, {form}", largest, size[:rows], unit * (size[:rows] + 1))
         rows = rows if context.device == "cpu" else len(counts)
         logits_on_device, size, share = logits_on_device[:rows].detach().requires_grad_(), size[:rows], share[:rows]
         target = torch.zeros(rows, dtype=torch.long, device=context.device)
@@ -269,9 +266,8 @@ def vocabulary(context: Context) -> Measured:
         expected = share.clone()
         expected[:, 0] -= 1
         # The exponential of a logarithm that is rounded to the format has an error proportional to the logarithm.
-        cases.compare(
-            f"gradient of cross entropy, {form}", gradient, expected, 16 * unit * share + unit * expected.abs() + 1e-30
-        )
+        bound = 16 * unit * share + unit * expected.abs() + 1e-30
+        cases.compare(f"gradient of cross entropy, {form}", gradient, expected, bound)
         _compare_row(cases, context, form, dtype)
     return cases.result()
 
@@ -323,44 +319,40 @@ def _compare_running(cases: Cases, form: str, rows: torch.Tensor, on_device: tor
 @check("sizes.sums", devices=("cuda", "cpu"), measured=SEEN_ARM_GRID)
 def sums(context: Context) -> Measured:
     """Check sums that temporarily exceed the format, so that they need a wider one, and a product of many factors."""
+    cases = Cases("a sum beyond its format", REMEDY)
     # On the CPU, torch keeps each thread's partial sum in the format, so with two threads it overflows (2.13).
     with one_thread() if context.device == "cpu" else contextlib.nullcontext():
-        return _compare_sums(context)
-
-
-def _compare_sums(context: Context) -> Measured:
-    cases = Cases("a sum beyond its format", REMEDY)
-    half, count = 2**16, 2**17
-    turns = torch.cat([torch.full((half,), 8.0), torch.full((half - 64,), -8.0)]).double()
-    for form in ("float16", "bfloat16"):
-        dtype = getattr(torch, form)
-
-        def move(values: torch.Tensor, dtype: torch.dtype = dtype) -> torch.Tensor:
-            return values.to(context.device, dtype)
-
-        on_device, ones = move(turns), move(torch.ones(count))
-        exact = {
-            "sum that comes back": (on_device.sum(), 512.0),
-            "sum of rows that comes back": (on_device.expand(3, -1).contiguous().sum(1), [512.0] * 3),
-            "sum of columns that comes back": (on_device.view(-1, 1).expand(-1, 3).contiguous().sum(0), [512.0] * 3),
-            "mean of ones": (ones.mean(), 1.0),
-            "norm": (move(torch.full((4,), 256.0)).norm(), 512.0),
-            "inner product": (
-                move(torch.tensor([[256.0] * 8 + [-256.0] * 8])) @ move(torch.full((16, 1), 256.0)),
-                [[0.0]],
-            ),
-            "layer_norm": (f.layer_norm(move(torch.tensor([[512.0, -512.0] * 64])), (128,)), [[1.0, -1.0] * 64]),
-            "softmax": (f.softmax(move(torch.tensor([60000.0, 60000.0, -60000.0])), -1), [0.5, 0.5, 0.0]),
-        }
-        if form == "bfloat16":
-            exact["sum of ones"] = (ones.sum(), float(count))
-        for name, (actual, expected) in exact.items():
-            cases.exactly(f"{name}, {form}", actual, torch.tensor(expected))
-        variance = torch.tensor(2.0**14, dtype=torch.float64)
-        actual = move(torch.tensor([128.0, -128.0] * 500)).var(correction=0)
-        cases.compare(f"variance, {form}", actual, variance, 2 * torch.finfo(dtype).eps * variance)
+        for form in ("float16", "bfloat16"):
+            _compare_sums(cases, context.device, form)
     # The products of the survey's inputs are mostly zero or infinite.
     factors = 1 + torch.rand(64, generator=context.generator("product")) / 64
     product = factors.double().prod()
     cases.compare("product", factors.to(context.device).prod(), product, 64 * 2.0**-24 * product)
     return cases.result()
+
+
+def _compare_sums(cases: Cases, device: str, form: str) -> None:
+    half, count, dtype = 2**16, 2**17, getattr(torch, form)
+
+    def made(*values: float) -> torch.Tensor:
+        return torch.tensor(values, device=device, dtype=dtype)
+
+    turns = torch.cat([made(8.0).expand(half), made(-8.0).expand(half - 64)])
+    ones, square = made(1.0).expand(count).contiguous(), made(*[256.0] * 16).view(16, 1)
+    exact = {
+        "sum that comes back": (turns.sum(), 512.0),
+        "sum of rows that comes back": (turns.expand(3, -1).contiguous().sum(1), [512.0] * 3),
+        "sum of columns that comes back": (turns.view(-1, 1).expand(-1, 3).contiguous().sum(0), [512.0] * 3),
+        "mean of ones": (ones.mean(), 1.0),
+        "norm": (square[:4].norm(), 512.0),
+        "inner product": (made(*[256.0] * 8, *[-256.0] * 8).view(1, 16) @ square, [[0.0]]),
+        "layer_norm": (f.layer_norm(made(*[512.0, -512.0] * 64).view(1, 128), (128,)), [[1.0, -1.0] * 64]),
+        "softmax": (f.softmax(made(60000.0, 60000.0, -60000.0), -1), [0.5, 0.5, 0.0]),
+    }
+    if form == "bfloat16":
+        exact["sum of ones"] = (ones.sum(), float(count))
+    for name, (actual, expected) in exact.items():
+        cases.exactly(f"{name}, {form}", actual, torch.tensor(expected))
+    variance = torch.tensor(2.0**14, dtype=torch.float64)
+    actual = made(*[128.0, -128.0] * 500).var(correction=0)
+    cases.compare(f"variance, {form}", actual, variance, 2 * torch.finfo(dtype).eps * variance)

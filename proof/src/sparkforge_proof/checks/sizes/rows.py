@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import math
 import re
 import typing as t
 import warnings
 
 from ...check import SEEN, SEEN_ARM_GRID, Context, Measured, check
-from ..bounds import Cases, torch
+from ..bounds import Cases, name_of, torch
 from ..survey import all_operators, comparison, operator_bounds, rounding, variants
 from .large import REMEDY, require
 
@@ -138,12 +139,10 @@ def _compare_rows(
     """
     if dtype not in operator.supported_dtypes(context.device):
         return False
-    case, elements = f"{name}, {str(dtype).rpartition('.')[2]}", _is_of_elements(operator)
-    columns = COLUMNS if elements else WHOLE_COLUMNS
+    case, elements = f"{name}, {name_of(dtype)}", _is_of_elements(operator)
+    shape = matrix or (COLUMNS if elements else WHOLE_COLUMNS,)
     for number, call in _calls(operator, name, dtype, context.device):
-        rows = [
-            row.reshape(matrix or (columns,)) for row in _draw_rows(context, operator, name, number, columns, dtype)
-        ]
+        rows = _draw_rows(context, operator, name, number, shape, dtype)
         # Classify it on the CPU, because a GPU kernel crashes the process on unsupported inputs.
         if not elements and not _is_by_rows(call, [row.cpu() for row in rows]):
             continue
@@ -154,16 +153,15 @@ def _compare_rows(
             # Functions that are undefined for negative numbers would not show a wrong value.
             rows = [row / 2 + 1.6 for row in rows]
             few_results = _row_results(call, [row.expand(fewest, *row.shape).contiguous() for row in rows])
-        if not few_results or (elements and any(result.shape[:2] != (1, columns) for result in few_results)):
+        if not few_results or (elements and any(result.shape[:2] != (1, *shape) for result in few_results)):
             continue
         actual = _results(call, [row.expand(count, *row.shape).contiguous() for row in rows])
         if not actual:
             return False
         for result, expected in zip(actual, (result[0] for result in few_results)):
             has_shape = result.shape[:1] == (count,) and result.shape[1:] == expected.shape
-            cases.expect(
-                case, has_shape, f"has the shape {tuple(result.shape)} for {count:,} rows of {tuple(expected.shape)}"
-            )
+            shapes = f"the shape {tuple(result.shape)} for {count:,} rows of {tuple(expected.shape)}"
+            cases.expect(case, has_shape, f"has {shapes}")
             if has_shape:
                 _compare(cases, case, result, expected, elements, SUMMED if matrix else FUSED)
         return True
@@ -174,15 +172,10 @@ def _calls(operator: t.Any, name: str, dtype: torch.dtype, device: str) -> t.Ite
     """Yield ways to call an operator with tensors of equal shapes: the number of tensors, and the function to call."""
     kind = type(operator).__name__
     if kind == "ForeachFuncInfo":
-        yield (
-            2 if name.rpartition("_")[2] in BINARY else 1,
-            lambda inputs: rounding.tensors(operator(*([tensor] for tensor in inputs))),
-        )
+        count = 2 if name.rpartition("_")[2] in BINARY else 1
+        yield count, lambda inputs: rounding.tensors(operator(*([tensor] for tensor in inputs)))
         return
-    if kind in ELEMENTWISE:
-        counts: t.Sequence[int] = (1 if kind == "UnaryUfuncInfo" else 2,)
-    else:
-        counts = range(1, MOST_TENSORS + 1)
+    counts = {"UnaryUfuncInfo": (1,), "BinaryUfuncInfo": (2,)}.get(kind, range(1, MOST_TENSORS + 1))
     options: dict[str, t.Any] = {}
     if kind == "UnaryUfuncInfo":
         try:
@@ -198,16 +191,15 @@ def _calls(operator: t.Any, name: str, dtype: torch.dtype, device: str) -> t.Ite
         for sample in itertools.islice(operator.sample_inputs(device, dtype), INPUTS):
             is_plain = not rounding.tensors([*sample.args, *sample.kwargs.values()])
             if is_plain and isinstance(sample.input, torch.Tensor) and (sample.args or sample.kwargs):
-                yield (
-                    1,
-                    lambda inputs, chosen=sample: rounding.tensors(  # type: ignore[misc]
-                        operator(*inputs, *chosen.args, **chosen.kwargs)
-                    ),
-                )
+
+                def call(inputs: t.Sequence[torch.Tensor], chosen: t.Any = sample) -> list[torch.Tensor]:
+                    return rounding.tensors(operator(*inputs, *chosen.args, **chosen.kwargs))
+
+                yield 1, call
 
 
 def _draw_rows(
-    context: Context, operator: t.Any, name: str, number: int, columns: int, dtype: torch.dtype
+    context: Context, operator: t.Any, name: str, number: int, shape: tuple[int, ...], dtype: torch.dtype
 ) -> list[torch.Tensor]:
     """Return a row for each tensor, with values from the operator's domain that all differ in float32.
 
@@ -220,12 +212,9 @@ def _draw_rows(
     low, high = (least if low is None else max(low + 0.01, least)), (3.0 if high is None else min(high - 0.01, 3.0))
     if not _is_of_elements(operator):
         low, high = 0.05, 0.95
-    return [
-        ((torch.randperm(columns, generator=generator) + 0.5) / columns * (high - low) + low)
-        .to(dtype)
-        .to(context.device)
-        for _one in range(number)
-    ]
+    count = math.prod(shape)
+    orders = (torch.randperm(count, generator=generator).view(shape) for _row in range(number))
+    return [((order + 0.5) / count * (high - low) + low).to(dtype).to(context.device) for order in orders]
 
 
 def _results(call: Call, inputs: t.Sequence[torch.Tensor]) -> list[torch.Tensor]:

@@ -6,6 +6,7 @@ import contextlib
 
 from ...check import SEEN_ARM_GRID, Context, Measured, check
 from ..bounds import Cases, functional as f, one_thread, setting, torch
+from ..data.tensors import allowed_memory
 from ..kernels import attention_grid, attention_reference
 from .large import FORMATS, REMEDY, integers
 
@@ -55,7 +56,7 @@ def tokens(context: Context) -> Measured:
         _compare_some_rows(cases, context, in_kind, inputs._replace(mask=mask), rows)
     if cuda:
         _compare_many_texts(cases, context)
-    is_small = cuda and torch.cuda.mem_get_info()[0] * float(context.limits["memory_share"]) < FOR_MASKS
+    is_small = cuda and allowed_memory(context) < FOR_MASKS
     if context.full and cuda and not is_small:
         for heads, length in MASKS:
             _compare_large_mask(cases, context, heads, length)

@@ -20,6 +20,7 @@ import typing as t
 from ... import sampler
 from ...check import SEEN, SLOW, Context, Measured, Skipped, Unanswered, check
 from ..bounds import torch
+from ..data.tensors import allowed_memory
 
 #: Seconds of load for measuring a rate, of which the best window counts, and for measuring the clocks.
 LOAD, WINDOW = 1.0, 0.25
@@ -139,7 +140,7 @@ def clock_fault(
     power = max(powers) if powers else None
     # If a reason slows the device in only a few samples, that is not a fault.
     counts = collections.Counter(reason for sample in samples for reason in sample.reasons)
-    reasons = {reason for reason, count in counts.items() if 2 * count >= len(samples)}
+    reasons = sorted(reason for reason, count in counts.items() if 2 * count >= len(samples))
     missed = short_of(clock, floors)
     is_held = missed is not None and CLOCK_FAULT_MHZ[0] <= clock <= CLOCK_FAULT_MHZ[1]
     # A cap lowers the power as well: at 1400 MHz a sound Spark draws 31 W (owners' measurements from 2026).
@@ -157,7 +158,7 @@ def clock_fault(
             f"fault that limits a Spark to about 30 W."
         )
         remedy = f"With the device's own power supply and cable: {UNPLUG}, or else have the device replaced (RMA)."
-    elif is_held and not HEAT & reasons:
+    elif is_held and HEAT.isdisjoint(reasons):
         cause = (
             f"The SM clock is limited to {clock:.0f} MHz under load: a Spark that stays at 500 to 850 MHz after a "
             f"failed USB power delivery negotiation, or a cap."
@@ -167,14 +168,14 @@ def clock_fault(
             f"ask for an RMA."
         )
     else:
-        by = f" by {', '.join(sorted(reasons))}" if reasons else ""
+        by = f" by {', '.join(reasons)}" if reasons else ""
         cause = f"The SM clock is held at {clock:.0f} MHz under load{by}, below its floor: {bound}."
         remedy = (
             "Check airflow, fans and power supply, and nvidia-smi -q -d CLOCK,PERFORMANCE,POWER under load; raise the "
             "power limit (nvidia-smi --power-limit), or set verify_speed_floors if the limit is intended."
         )
     if reasons:
-        measured += f", {', '.join(sorted(reasons))}"
+        measured += f", {', '.join(reasons)}"
     blocks = missed is not None and missed.blocks
     return clock, power, Unanswered(SLOW, cause, remedy, measured, bound, blocks=blocks)
 
@@ -208,15 +209,8 @@ def _wait_until_idle(index: str) -> None:
     except sampler.NoSampler:
         # The check of the clocks reports a missing nvidia-smi.
         return
-    reason = busy(sampler.others(index), utilization)
-    if reason:
+    if reason := busy(sampler.others(index), utilization):
         raise Skipped(reason)
-
-
-def _allowed_bytes(context: Context) -> float:
-    """Return how many bytes of the device's memory may be allocated now."""
-    free, _unused = torch.cuda.mem_get_info()
-    return float(free) * float(context.limits.get("memory_share") or 0.5)
 
 
 def _seconds_of(work: t.Callable[[], object], count: int) -> float:
@@ -248,8 +242,7 @@ def _rate(work: t.Callable[[], object], seconds: float = LOAD) -> float:
 
 def _with_warning(measured: Measured, *problems: Unanswered | None) -> Measured:
     """Return a measurement with the worst of its problems as a warning."""
-    known = [problem for problem in problems if problem is not None]
-    known.sort(key=lambda problem: not problem.blocks)
+    known = sorted(filter(None, problems), key=lambda problem: not problem.blocks)
     return dataclasses.replace(measured, warning=known[0]) if known else measured
 
 
@@ -264,7 +257,7 @@ def _product(context: Context, dtype: torch.dtype) -> tuple[int, t.Callable[[], 
     size = 2048
     while size < 8192:
         # A product of twice the size takes eight times as long.
-        if 8 * _seconds_of_one(factors(size)) > 0.06 or 3 * (2 * size) ** 2 * 2 > _allowed_bytes(context):
+        if 8 * _seconds_of_one(factors(size)) > 0.06 or 3 * (2 * size) ** 2 * 2 > allowed_memory(context):
             break
         size *= 2
     return size, factors(size)
@@ -303,7 +296,7 @@ def copy(context: Context) -> Measured:
     names = ("copy_gb_per_s", "host_to_device_gb_per_s", "device_to_host_gb_per_s")
     floors = [floors_of(name, context.profile) for name in names]
     _wait_until_idle(_index())
-    size = int(min(2**30, _allowed_bytes(context) / 4)) // 4096 * 4096
+    size = int(min(2**30, allowed_memory(context) / 4)) // 4096 * 4096
     source = torch.ones(size, dtype=torch.uint8, device=context.device)
     target = torch.empty_like(source)
     host = torch.ones(min(size, 2**28), dtype=torch.uint8, pin_memory=True)

@@ -141,9 +141,8 @@ def versions(context: Context) -> Measured:
     cuda = getattr(torch.version, "cuda", None)
     builds = {name: cuda_of(name) for name in ("torchvision", "torchaudio") if is_installed(name)}
     problems += cuda_problems(cuda, builds, bool(context.reference.get("gpu_required")))
-    listed = ", ".join(
-        f"{name} {installed[name].version}" for names in MODULES.values() for name in names if name in installed
-    )
+    present = [name for names in MODULES.values() for name in names if name in installed]
+    listed = ", ".join(f"{name} {installed[name].version}" for name in present)
     if problems:
         raise Failed(
             sentences(problems),
@@ -265,11 +264,8 @@ def onednn(context: Context) -> Measured:
     requested = (unit.get("inputs") or {}).get("environment") or {} if unit.get("installed") else {}
     warning = onednn_problem(has, requested, str(torch.__version__))
     version = re.search(r"MKL-DNN (v\S+)", torch.__config__.show())
-    measured = " with ".join(
-        [f"oneDNN {version[1]}" if version else "oneDNN", *(name for name in list(has)[1:] if has[name])]
-    )
     if warning is None:
-        return Measured(measured, "oneDNN")
+        return Measured(" with ".join([f"oneDNN {version[1]}" if version else "oneDNN", *list(has)[1:]]), "oneDNN")
     return Measured(warning.measured, warning.bound, warning=warning)
 
 

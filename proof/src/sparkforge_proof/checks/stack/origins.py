@@ -205,13 +205,10 @@ def allowed_paths(reference: t.Mapping[str, t.Any], cuda: str | None) -> Allowed
     # .pth files and --system-site-packages add directories outside the environment's prefix.
     packages = [path for path in sys.path if os.path.basename(path) in ("site-packages", "dist-packages")]
     environment = [os.path.realpath(path) for path in (*site.getsitepackages(), *packages) if os.path.isdir(path)]
-    for prefix in (os.path.realpath(sys.prefix), os.path.realpath(sys.base_prefix)):
-        if prefix not in SHARED:
-            environment.append(prefix)
+    prefixes = map(os.path.realpath, (sys.prefix, sys.base_prefix))
+    environment += [prefix for prefix in prefixes if prefix not in SHARED]
     environment += [os.path.realpath(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib")]
-    library_file = os.path.join(
-        str(sysconfig.get_config_var("LIBDIR") or ""), str(sysconfig.get_config_var("INSTSONAME") or "")
-    )
+    library_file = os.path.join(*(str(sysconfig.get_config_var(name) or "") for name in ("LIBDIR", "INSTSONAME")))
     if os.path.isfile(library_file):
         environment.append(os.path.realpath(library_file))
     receipt = reference.get("receipt") or {}
@@ -221,12 +218,11 @@ def allowed_paths(reference: t.Mapping[str, t.Any], cuda: str | None) -> Allowed
     # Code that is compiled during the proof, such as Triton's launcher, is in these directories.
     caches = [os.environ.get(name) for name in ("TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR")]
     archives = [os.path.realpath(match) for path in reference.get("paths") or [] for match in glob.glob(path)]
+    other = [*toolkits, *map(os.path.realpath, filter(None, caches)), *archives]
     return AllowedPaths(
         tuple(dict.fromkeys(environment)),
         tuple(named),
-        tuple(
-            path for path in (*toolkits, *map(os.path.realpath, filter(None, caches)), *archives) if path not in SHARED
-        ),
+        tuple(path for path in other if path not in SHARED),
         tuple(dict.fromkeys([*SYSTEM, *map(os.path.realpath, SYSTEM)])),
     )
 

@@ -27,10 +27,8 @@ def wheels(context: Context) -> Measured:
         raise Skipped("There is no receipt of the environment, so its wheels are unknown.")
     installed = packages.distributions()
     units: Facts = reference.get("units") or {}
-    problems = [
-        *receipt_problems(receipt, sys.prefix),
-        *unit_problems(receipt, units, str(reference.get("method") or "")),
-    ]
+    problems = receipt_problems(receipt, sys.prefix)
+    problems += unit_problems(receipt, units, str(reference.get("method") or ""))
     version = getattr(importlib.import_module("torch"), "version", None)
     installed_commit = str(getattr(version, "git_version", None) or "")
     recorded = str(((receipt.get("modules") or {}).get("torch") or {}).get("git_version") or "")
@@ -56,15 +54,13 @@ def receipt_problems(receipt: Facts, prefix: str) -> list[str]:
     if numbers and receipt.get("fingerprint"):
         # A wheel that was sent to the host for a requirement with a hash does not change the fingerprint.
         named = packages.pins({"requirements": receipt.get("requirements")})
+        by_name = ((normalised(str(wheel.get("file")).partition("-")[0]), str(wheel.get("sha256")))
+                   for wheel in receipt.get("wheels") or [])  # fmt: skip
         fingerprint = environment.fingerprint(
             (int(numbers[1]), int(numbers[2])),
             str(receipt.get("machine")),
             [str(line) for line in receipt.get("requirements") or []],
-            [
-                str(wheel.get("sha256"))
-                for wheel in receipt.get("wheels") or []
-                if wheel.get("sha256") not in named.get(normalised(str(wheel.get("file")).partition("-")[0]), ())
-            ],
+            [digest for name, digest in by_name if digest not in named.get(name, ())],
         )
         if fingerprint != receipt["fingerprint"]:
             problems.append(

@@ -27,9 +27,8 @@ def runtime(context: Context) -> Measured:
         raise Skipped("torch is a CPU build, which opens no CUDA libraries.")
     directory = os.path.join(os.path.dirname(str(torch.__file__)), "lib")
     opened, problems = open_all(origins.openings(origins.mapped(), directory, str(torch.version.cuda)))
-    driver_problems = (
-        [] if context.reference.get("gpu_required") else [problem for problem in problems if problem.is_driver]
-    )
+    is_required = bool(context.reference.get("gpu_required"))
+    driver_problems = [problem for problem in problems if problem.is_driver and not is_required]
     problems = [problem for problem in problems if problem not in driver_problems]
     left_out = [problem.opening.soname for problem in problems if problem.opening.is_optional]
     problems = [problem for problem in problems if not problem.opening.is_optional]
