@@ -38,8 +38,6 @@ UNDERFLOW: dict[str, float] = {
 }  # fmt: skip
 
 _FUNCTIONS = resources.tables("checks/functions.txt")
-#: Tensors with at most this many elements are copied together.
-JOINED_ELEMENTS = 1 << 16
 
 
 def name_of(dtype: torch.dtype) -> str:
@@ -71,33 +69,6 @@ def difference(
 def around_powers(highest: int, lowest: int = 0) -> list[int]:
     """Return the powers of two from ``2**lowest`` to ``2**highest``, each with its two neighbours."""
     return sorted({2**power + offset for power in range(lowest, highest + 1) for offset in (-1, 0, 1)})
-
-
-def on_the_host(values: t.Sequence[torch.Tensor | None]) -> list[t.Any]:
-    """Copy tensors to the CPU; None remains None.
-
-    Small tensors of one format are copied together, with one synchronization, because many processes share the GPU.
-    """
-    copies: list[torch.Tensor | None] = [None] * len(values)
-    groups: dict[t.Any, list[tuple[int, torch.Tensor]]] = {}
-    for number, value in enumerate(values):
-        if value is None or not value.is_cuda or value.layout is not torch.strided:
-            copies[number] = value if value is None else value.detach().cpu()
-            continue
-        # torch 2.11 resolves a lazy conjugate or negation on the host before the copy has arrived.
-        plain = value.detach().resolve_conj().resolve_neg()
-        # Some versions of torch cannot concatenate 8-bit floats.
-        is_separate = plain.numel() > JOINED_ELEMENTS or (plain.is_floating_point() and plain.element_size() == 1)
-        groups.setdefault(number if is_separate else plain.dtype, []).append((number, plain))
-    for group in groups.values():
-        joined = group[0][1] if len(group) == 1 else torch.cat([tensor.reshape(-1) for _number, tensor in group])
-        pinned = torch.empty(joined.shape, dtype=joined.dtype, pin_memory=True).copy_(joined, non_blocking=True)
-        parts = pinned.reshape(-1).split([tensor.numel() for _number, tensor in group])
-        for (number, tensor), part in zip(group, parts):
-            copies[number] = part.view(tensor.shape)
-    if groups:
-        torch.cuda.current_stream().synchronize()
-    return copies
 
 
 def gamma(length: float, unit: float) -> float:
@@ -286,9 +257,7 @@ class Cases:
         undefined = int(torch.isnan(expected).sum())
         if undefined:
             # Our references never contain a NaN, so the code that computed this one is broken as well.
-            problem = (
-                f"cannot be judged: {undefined} of {expected.numel()} values of the float64 reference itself are NaN"
-            )
+            problem = f"cannot be judged: {undefined} of {expected.numel()} values of the float64 reference are NaN"
         elif bool(invalid.any()):
             kind = "NaN" if torch.equal(invalid, result.isnan()) else "not finite"
             problem = f"has {difference(result, expected, invalid, f'that are {kind}')}"

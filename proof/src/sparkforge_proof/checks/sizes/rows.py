@@ -73,7 +73,9 @@ def functions(context: Context) -> Measured:
     compared = 0
     with _surveying(context):
         for number, name, operator in _listed(context):
-            if name in context.passed_over or not (full or _takes_turns(operator, name)):
+            # Operators that torch compiles take seconds each.
+            is_fast = type(operator).__name__ in ELEMENTWISE[:2] and not operator_bounds.compiled(name)
+            if name in context.passed_over or not (full or is_fast):
                 continue
             context.step(name)
             # Test one format a day, because each one moves gigabytes.
@@ -93,11 +95,6 @@ def functions(context: Context) -> Measured:
 
 def _is_of_elements(operator: t.Any) -> bool:
     return type(operator).__name__ in ELEMENTWISE
-
-
-def _takes_turns(operator: t.Any, name: str) -> bool:
-    """Tell whether an operator is tested beyond 2 GiB by default; operators that torch compiles take seconds each."""
-    return type(operator).__name__ in ELEMENTWISE[:2] and not operator_bounds.compiled(name)
 
 
 def _takes_matrices(operator: t.Any, name: str) -> bool:

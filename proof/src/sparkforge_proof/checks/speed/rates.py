@@ -281,9 +281,8 @@ def matmul(context: Context, part: str) -> Measured:
     if problem is not None and _is_capped(product):
         problem.blocks = False
         problem.cause += " Its clocks are capped, which explains the rate if the cap is intended."
-    return _with_warning(
-        Measured(f"{tflops:.4g} TFLOP/s ({size} x {size} x {size})", bound, rates={"tflops": tflops}), problem
-    )
+    measured = Measured(f"{tflops:.4g} TFLOP/s ({size} x {size} x {size})", bound, rates={"tflops": tflops})
+    return _with_warning(measured, problem)
 
 
 @check("speed.copy", numeric=False, seconds=60, measured=SEEN)

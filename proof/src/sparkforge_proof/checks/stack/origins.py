@@ -312,19 +312,16 @@ def _loaded_twice(libraries: t.Sequence[Library]) -> list[Stray]:
             others = by_name.setdefault(copy.soname, [])
             if not any(_same(copy.path, other.path) for other in others):
                 others.append(copy)
+    remedy = (
+        "Keep the stack's: remove the other file, or the setting that loads it (see LD_LIBRARY_PATH and "
+        "/etc/ld.so.conf.d)."
+    )
     duplicates = []
     for soname, copies in sorted(by_name.items()):
         if len(copies) > 1:
-            paths = [copy.path for copy in copies]
-            duplicates.append(
-                Stray(
-                    paths[-1],
-                    f"{soname} is loaded twice, from {' and '.join(paths)}: parts of the program may call different "
-                    f"copies.",
-                    "Keep the stack's: remove the other file, or the setting that loads it (see LD_LIBRARY_PATH and "
-                    "/etc/ld.so.conf.d).",
-                )
-            )
+            paths = " and ".join(copy.path for copy in copies)
+            cause = f"{soname} is loaded twice, from {paths}: parts of the program may call different copies."
+            duplicates.append(Stray(copies[-1].path, cause, remedy))
     return duplicates
 
 

@@ -11,7 +11,7 @@ import platform
 import re
 import typing as t
 
-from ..bounds import another_stream, on_the_host, threads, torch
+from ..bounds import another_stream, threads, torch
 from . import operator_bounds, variants
 
 # isort: off
@@ -20,8 +20,8 @@ from .conditions import (
     resized_samples, summing_factor,
 )  # fmt: skip
 from .rounding import (
-    VANISHING, Computed, Shifted, compute, copy_changed, in_float64, inputs, leaves, misfit, one_line,
-    shifted_reference, tensors, transform, worst_errors,
+    VANISHING, Computed, Shifted, compute, copy_changed, in_float64, inputs, leaves, misfit, on_the_host,
+    one_line, shifted_reference, tensors, transform, worst_errors,
 )  # fmt: skip
 
 #: Factors on the bound for subnormal results, and on the inputs to show whether results are proportional to them.

@@ -9,10 +9,10 @@ import random
 import typing as t
 
 from ...check import is_full
-from ..bounds import another_stream, on_the_host, torch
+from ..bounds import another_stream, torch
 from . import calls, conditions
 from .conditions import PLAIN, Operator, is_differentiable
-from .rounding import Computed, compute, leaves, one_line, seed_of, tensors, worst_errors
+from .rounding import Computed, compute, leaves, on_the_host, one_line, seed_of, tensors, worst_errors
 
 #: The number of further calls of an operator with the same input.
 REPEATS = 4

@@ -30,6 +30,11 @@ def _likely(numbers: torch.Tensor, mean: float, variance: float) -> list[torch.T
     return [numbers.mean().abs() < size, (numbers.var() / variance - 1).abs() < 2 * size, products < variance * size]
 
 
+def _fine(*values: torch.Tensor) -> list[torch.Tensor]:
+    """Return irrational numbers in float64, and of each the bits after the 24th behind the point."""
+    return [part for value in values for part in (value, value.mul(2.0**24).frac())]
+
+
 @functools.cache
 def _library() -> t.Any:
     """Return the definitions of the operators ``custom.scaled`` and ``custom.scale_``."""
@@ -124,11 +129,7 @@ def _functions() -> dict[str, t.Any]:
         equal = z[:, :1].float().expand(-1, 8).mean(1) == z[:, 0]
         return [z.argmax(0), z.argmin(0), z.argmax(-1), z.argmin(-1), equal]
 
-    def fine(*values: torch.Tensor) -> list[torch.Tensor]:
-        """Return irrational numbers in float64, and of each the bits after the 24th behind the point."""
-        return [part for value in values for part in (value, value.mul(2.0**24).frac())]
-
-    named = (long, spread, ordered, shifted, subnormal, extremes, fine, cast, rows, small, doubled, _again, _kept,
+    named = (long, spread, ordered, shifted, subnormal, extremes, cast, rows, small, doubled, _again, _fine, _kept,
              _likely)  # fmt: skip
     functions: dict[str, t.Any] = {function.__name__.lstrip("_"): function for function in named}
     return {**functions, "norm": lambda x: torch.nn.functional.layer_norm(x, x.shape[-1:]), "custom": custom}

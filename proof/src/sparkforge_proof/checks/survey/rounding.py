@@ -13,12 +13,14 @@ import math
 import random
 import typing as t
 
-from ..bounds import UNIT_ROUNDOFF, difference, on_the_host, torch
+from ..bounds import UNIT_ROUNDOFF, difference, torch
 
 #: A gradient below this fraction of the upstream gradient is only rounding, so its error is divided by CANCELLED.
 VANISHING, CANCELLED = 1e-6, 1e4
 #: The smallest number of units that any bound has.
 SMALL = 1.0
+#: Tensors with at most this many elements are copied together.
+JOINED_ELEMENTS = 1 << 16
 #: Computes the reference, or one of its tensors, for inputs that are shifted by one step of the format.
 Shifted = t.Callable[[], "Computed"]
 ShiftedTensor = t.Callable[[], "torch.Tensor | None"]
@@ -116,6 +118,33 @@ def _farther(exact: Computed, made: Computed, other: Computed) -> Computed:
     return dataclasses.replace(
         made, results=results, gradients=list(map(choose, exact.gradients, made.gradients, other.gradients))
     )
+
+
+def on_the_host(values: t.Sequence[torch.Tensor | None]) -> list[t.Any]:
+    """Copy tensors to the CPU; None remains None.
+
+    Small tensors of one format are copied together, with one synchronization, because many processes share the GPU.
+    """
+    copies: list[torch.Tensor | None] = [None] * len(values)
+    groups: dict[t.Any, list[tuple[int, torch.Tensor]]] = {}
+    for number, value in enumerate(values):
+        if value is None or not value.is_cuda or value.layout is not torch.strided:
+            copies[number] = value if value is None else value.detach().cpu()
+            continue
+        # torch 2.11 resolves a lazy conjugate or negation on the host before the copy has arrived.
+        plain = value.detach().resolve_conj().resolve_neg()
+        # Some versions of torch cannot concatenate 8-bit floats.
+        is_separate = plain.numel() > JOINED_ELEMENTS or (plain.is_floating_point() and plain.element_size() == 1)
+        groups.setdefault(number if is_separate else plain.dtype, []).append((number, plain))
+    for group in groups.values():
+        joined = group[0][1] if len(group) == 1 else torch.cat([tensor.reshape(-1) for _number, tensor in group])
+        pinned = torch.empty(joined.shape, dtype=joined.dtype, pin_memory=True).copy_(joined, non_blocking=True)
+        parts = pinned.reshape(-1).split([tensor.numel() for _number, tensor in group])
+        for (number, tensor), part in zip(group, parts):
+            copies[number] = part.view(tensor.shape)
+    if groups:
+        torch.cuda.current_stream().synchronize()
+    return copies
 
 
 def worst_errors(

@@ -9,8 +9,8 @@ import math
 import platform
 import typing as t
 
-from ..bounds import difference, on_the_host, torch
-from .rounding import inputs, misfit, misfits, tensors, transform
+from ..bounds import difference, torch
+from .rounding import inputs, misfit, misfits, on_the_host, tensors, transform
 from .table import patterns
 
 #: The names of ways to call an operator.
