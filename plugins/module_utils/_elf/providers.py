@@ -241,9 +241,9 @@ _TABLE: tuple[_Entry, ...] = (
         None,
         "ffmpeg",
         None,
-        "FFmpeg 6, which Ubuntu 24.04 has.",
+        "FFmpeg 6, Ubuntu 24.04's package ffmpeg.",
     ),
-    _Entry(r"lib(?:av|sw)[a-z]+\.so\.\d+", None, None, None, "Another FFmpeg than version 6, which Ubuntu 24.04 has."),
+    _Entry(r"lib(?:av|sw)[a-z]+\.so\.\d+", None, None, None, "Another FFmpeg than version 6, Ubuntu 24.04's package ffmpeg."),
 )
 
 # Directories of NVIDIA's Debian packages and redist archives that the loader does not search by default. ``{triplet}``

@@ -178,6 +178,8 @@ def test_missing_soname() -> None:
     variants = package("torchcodec", *(library(f"core{n}.so", needed=f"libavcodec.so.{n + 54}") for n in (4, 6, 7)))
     judge.find_lacking([variants], SPARK)
     assert "libavcodec.so.60" in judge.judge([variants], SPARK, ["torchcodec"])["findings"][0]["what"]
+    # A build without kernels runs, but not on the GPU.
+    assert answer(package("ctranslate2", library("ctranslate2/_ext.so"))) == ("perhaps", {("perhaps", "cpu_only")})
 
 
 # The tables below come from public reports (docs/evidence/inspect.md).

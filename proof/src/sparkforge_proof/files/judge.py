@@ -34,6 +34,8 @@ _FOR_SOME = re.compile(r"(?i)sm_?\d|(?<!\d)(?:[89]|1[01])\d(?!\d)|hopper|fa3|fla
 _MODULE = re.compile(r"\.(?:abi3|cpython-\w+(?:-[\w-]+)?)\.so$")
 #: A library that the package loads on any machine: an extension module, or one whose path names no machine.
 _NEEDED = re.compile(rf"{_MODULE.pattern}|^(?!.*(?i:amd64|x86|x64|i[3-6]86|arm|aarch|tests?/)).*\.so(\.[\d.]+)?$")
+#: Packages that run on the GPU only with code of their own, which their builds for the CPU lack.
+_WITH_KERNELS = frozenset("bitsandbytes causal-conv1d ctranslate2 flash-attn mamba-ssm sgl-kernel vllm xformers".split())
 #: How many of a package's damaged files are named.
 _SHOWN = 20
 _LOCAL = re.compile(r"\+(?:.*\.)?cu(\d+)(\d)\b")
@@ -195,6 +197,8 @@ def _of_package(
     of_cuda = [library for library in libraries if os.path.basename(library["path"]) == "libtorch_cuda.so"]
     if package["name"] == "torch" and libraries and not of_cuda:
         yield report("no", "cpu_only", "it is a CPU build: it has no libtorch_cuda.so.")
+    if package["name"] in _WITH_KERNELS and libraries and not any(_code([library]) for library in libraries):
+        yield report("perhaps", "cpu_only", "it has no GPU code: this build runs on the CPU alone.")
     if package["name"] == "torch" and versions.numbers(package["version"])[:2] < architectures.GUARD_LIFTED:
         trapped = architectures.trapped(_code(of_cuda), ())
         if trapped and device.capability == architectures.TRAPPED:
@@ -305,11 +309,11 @@ def _without_sonames(
     if rest:
         broken = [library["path"] for users in rest.values() for library in users]
         complete = all(library["path"] in broken for library in libraries)
-        rows = "; ".join(
-            f"{name}, needed by {os.path.basename(users[0]['path'])}"
-            + (f" ({known[name].hint.rstrip('.')})" if known[name].role or known[name].package else "")
-            for name, users in [*rest.items()][:4]
-        )
+        together: dict[str, list[str]] = {}
+        for name, users in rest.items():
+            hint = f" ({known[name].hint.rstrip('.')})" if known[name].role or known[name].package else ""
+            together.setdefault(f"needed by {os.path.basename(users[0]['path'])}{hint}", []).append(name)
+        rows = "; ".join(f"{', '.join(names[:4])}, {use}" for use, names in [*together.items()][:4])
         level = "no" if complete or any(map(providers.COPY.search, rest)) else "perhaps"
         yield report(level, "soname", f"no package provides {rows}.")
 
