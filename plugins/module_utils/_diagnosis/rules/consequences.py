@@ -105,6 +105,15 @@ remedy = Read the lines after it for the failure. If there is none, raise the li
     GGML_CUDA_NO_PINNED=1 to silence the message.
 source = ggml-org/llama.cpp#9629
 
+[gpu-memory-display]
+keys = Could not get GPU memory info
+pattern = Could not get GPU memory info\. (?P<why>[^\n]{3,60})
+cause = ComfyUI's display of the GPU's memory (Crystools) gets no number from NVML ({why}), as on every GB10, and
+    continues without it, so this is not the failure.
+remedy = Read the lines after it for the failure. If there is none, update the node that displays it (newer ones read
+    torch.cuda.mem_get_info), or disable the display.
+source = crystian/ComfyUI-Crystools#288
+
 [cuda-error-by-link]
 keys = Search for `cudaError
 pattern = Search for '(?P<name>cudaError[A-Z]\w+)' in https

@@ -376,6 +376,7 @@ source = PozzettiAndrea/ComfyUI-TRELLIS2#20
 keys =
     no kernel image is available
     -packages/
+    model.encode(features
     Non-zero status code returned while running
     onnxruntime::
 pattern =
@@ -384,17 +385,20 @@ pattern =
     -packages/(?P<program4>ctranslate2|bitsandbytes|faiss|cupy|xgboost|onnxruntime|tinycudann
     +|diff_gaussian_rasterization|nvdiffrast|simple_knn|nerfacc)/[^\n]*(?:\n[^\n]*){0,4}?(?:no kernel image is
     + available|NO_BINARY_FOR_GPU)
+    model\.(?P<program6>encode)\(features[^\n]*\n[^\n]*no kernel image is available
     (?:Non-zero status code returned while running|(?P<program5>onnxruntime)::)[^\n]*no kernel image is available
 values =
     name of program: ggml => llama.cpp's ggml, or the program that contains it,
     name of program: ops => bitsandbytes
+    name of program: encode => CTranslate2, by which faster-whisper computes,
     name of program: $ => ONNX Runtime
     name of program: . => The package in the traceback
     advice of program: ggml => Build it with CUDA 13 and -DGGML_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=121 in an empty
     + directory, or use a build that lists 120 or 121
     advice of program: (?:ops|bitsandbytes) => Upgrade bitsandbytes (0.48 and newer have wheels for aarch64 and CUDA
     + 13), or build it with cmake -DCOMPUTE_BACKEND=cuda -DCOMPUTE_CAPABILITY=121
-    advice of program: ctranslate2 => Build CTranslate2 with -DWITH_CUDA=ON -DCUDA_ARCH_LIST=12.0, or use the CPU
+    advice of program: (?:ctranslate2|encode) => Build CTranslate2 with -DWITH_CUDA=ON -DCUDA_ARCH_LIST=12.0, or use
+    + the CPU
     advice of program: (?:onnx|$) => Build it with --use_cuda and CMAKE_CUDA_ARCHITECTURES=121, use Microsoft's package
     + for CUDA 13 and aarch64 (microsoft/onnxruntime#27944), or use the CPU provider
     advice of program: tiny => Build it from source with TCNN_CUDA_ARCHITECTURES=120

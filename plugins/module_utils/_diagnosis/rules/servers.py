@@ -878,11 +878,13 @@ keys =
     GetMemoryInfo
     No GPU memory values found
     GPU memory telemetry
+    Fail to get GPU info
     NVIDIA numeric field
 pattern =
     (NVMLError_NotSupported)
     (Could not read valid GPU memory telemetry|invalid NVIDIA numeric field)
     Error: (No GPU memory values found)
+    Fail to get GPU info: (Not Supported)
     (?:[Mm]emory info|getting device memory|GetMemoryInfo)[^\n:]{0,60}[:(] ?'?(?:\w*ERROR_)?((?i:not[ _]supported))
     Error: (?:invalid literal for int\(\) with base 10|could not convert string to float): ('\[?(?:N/A|Not
     + Supported)[^\n]*)

@@ -674,11 +674,15 @@ remedy = Build it again for 12.0, whose code runs on 12.1 (TCNN_CUDA_ARCHITECTUR
     --force-reinstall --no-deps "git+https://github.com/NVlabs/tiny-cuda-nn/#subdirectory=bindings/torch").
 
 [dgl-without-build]
-keys = Cannot find DGL C++
-pattern = Cannot find DGL C\+\+ (?P<part>\w+) library at \S*?pytorch_(?P<torch>[\d.]+\d)
-cause = DGL has no {part} library for PyTorch {torch}.
-remedy = Build DGL from source for this PyTorch, do not use that part (without graphbolt: DGLBACKEND=pytorch and an
-    older release), or use PyTorch Geometric.
+keys =
+    Cannot find DGL C++
+    Cannot load Graphbolt C++
+pattern =
+    Cannot find DGL C\+\+ (?P<part>\w+) library at \S*?pytorch_[\d.]+\d
+    Cannot load (?P<part2>Graphbolt) C\+\+ library
+cause = DGL has no {part} library that loads with the installed PyTorch: its files are each for one version of PyTorch.
+remedy = Build DGL from source for this PyTorch, install the PyTorch whose version stands in the names of the files in
+    dgl/graphbolt, or use PyTorch Geometric.
 
 [transformer-engine-part-missing]
 keys =
