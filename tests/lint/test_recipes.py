@@ -15,6 +15,12 @@ RECIPES = sorted((CHECKOUT / "tests/recipes").glob("*.patch"))
 TESTS = re.compile(r"^(Tests|Long tests): (.+)$", re.MULTILINE)
 
 
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A clone that the recipes share, so that its modules are compiled once."""
+    return copy_of_the_tracked_files(tmp_path_factory.mktemp("recipes") / "clone")
+
+
 @pytest.mark.parametrize(
     ("recipe", "tests"),
     [
@@ -23,15 +29,17 @@ TESTS = re.compile(r"^(Tests|Long tests): (.+)$", re.MULTILINE)
         for kind, tests in TESTS.findall(path.read_text())
     ],
 )
-def test_a_recipe_applies_and_passes(recipe: Path, tests: str, tmp_path: Path):
+def test_a_recipe_applies_and_passes(recipe: Path, tests: str, clone: Path):
     named = shlex.split(tests)
-    clone = copy_of_the_tracked_files(tmp_path / "clone")
     run("git", "apply", recipe, cwd=clone)
-    changed = re.findall(r"^\+\+\+ b/(.+\.py)$", recipe.read_text(), re.MULTILINE)
-    output = run(BIN / "pytest", "-q", *named, cwd=clone, ANSIBLE_CONFIG=str(clone / "ansible.cfg"))
-    assert re.search(r"^\d+ passed", output, re.MULTILINE) and "failed" not in output
-    if changed:
-        run(BIN / "ruff", "check", "--no-cache", *changed, cwd=clone)
+    try:
+        changed = re.findall(r"^\+\+\+ b/(.+\.py)$", recipe.read_text(), re.MULTILINE)
+        output = run(BIN / "pytest", "-q", *named, cwd=clone, ANSIBLE_CONFIG=str(clone / "ansible.cfg"))
+        assert re.search(r"^\d+ passed", output, re.MULTILINE) and "failed" not in output
+        if changed:
+            run(BIN / "ruff", "check", "--no-cache", *changed, cwd=clone)
+    finally:
+        run("git", "apply", "--reverse", recipe, cwd=clone)
 
 
 def test_each_recipe_is_in_contributing_and_names_no_file_that_it_does_not_touch():

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -77,9 +78,12 @@ def test_ansible_test_sanity_finds_nothing(core: str, but: list[str], tmp_path: 
     python = interpreter(version)
     if not python:
         pytest.skip(f"ansible-core {core} needs Python {version}, which this machine does not have")
-    subprocess.run([python, "-m", "venv", tmp_path / "venv"], check=True)
-    install = [tmp_path / "venv/bin/pip", "install", "-q", "--disable-pip-version-check", f"ansible-core=={core}"]
-    subprocess.run(install, check=True)
+    tools = Path(sys.executable).parent
+    if metadata.version("ansible-core") != core:
+        tools = tmp_path / "venv/bin"
+        subprocess.run([python, "-m", "venv", tools.parent], check=True)
+        install = [tools / "pip", "install", "-q", "--disable-pip-version-check", f"ansible-core=={core}"]
+        subprocess.run(install, check=True)
 
     collection = tmp_path / "ansible_collections/sparkforge/dgx_spark"
     collection.mkdir(parents=True)
@@ -98,7 +102,7 @@ def test_ansible_test_sanity_finds_nothing(core: str, but: list[str], tmp_path: 
     cache.mkdir(parents=True)
     (cache / f"get_pip_{pip_version.replace('.', '_')}.py").write_text(BOOTSTRAP)
     write_pip_settings(home / ".config/pip/pip.conf")
-    environment = {**os.environ, "HOME": str(home), "PATH": f"{tmp_path / 'venv/bin'}:{os.environ['PATH']}"}
+    environment = {**os.environ, "HOME": str(home), "PATH": f"{tools}:{os.environ['PATH']}"}
     command = ["ansible-test", "sanity", "--venv", "--python", version, "--color", "no", *but]
     result = subprocess.run(command, cwd=collection, env=environment, text=True, check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip

@@ -1,6 +1,7 @@
 """Each role has a README, and its defaults and argument_specs agree."""
 
 import ast
+import functools
 import json
 import re
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ PYTHON_TYPES = {
 each_role = pytest.mark.parametrize("role", ROLES, ids=lambda path: path.name)
 
 
+@functools.cache
 def load(path: Path) -> dict:
     return yaml.safe_load(path.read_text()) or {}
 
@@ -123,7 +125,8 @@ def unread_options(role: Path, texts: dict[Path, str]) -> list[str]:
     unread = []
     for name in options(role):
         default = re.compile(rf"^{name}:", re.MULTILINE)
-        others = (default.sub("", text) if path == role / "defaults/main.yml" else text for path, text in texts.items())
+        naming = {path: text for path, text in texts.items() if name in text}
+        others = (default.sub("", text) if path == role / "defaults/main.yml" else text for path, text in naming.items())
         if not any(re.search(rf"\b{name}\b", text) for text in others):
             unread.append(name)
     return unread
