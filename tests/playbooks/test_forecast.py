@@ -14,6 +14,8 @@ HOSTS = {
     "spark02": {"ansible_connection": "local"},
     "lost": {"ansible_host": "127.0.0.1", "ansible_port": 1},
 }
+#: Hosts' records, which replace an observation with apt.
+RECORDS = [str(ROOT / "tests/unit/data/hosts/dgx-spark-7.6.json")]
 
 
 def forecast(directory: Path, *arguments: str) -> tuple[int, str]:
@@ -40,17 +42,16 @@ def test_the_forecast_of_two_hosts_changes_nothing(tmp_path: Path) -> None:
     [("forecast_ledger=/nowhere", "/nowhere is not"), ('{"forecast_accept": ["kernel-8"]}', "kernel-8, which is")],
 )
 def test_an_invalid_setting_is_one_error(tmp_path: Path, setting: str, message: str) -> None:
-    code, output = forecast(tmp_path, "-l", "spark01", "-e", setting)
+    code, output = forecast(tmp_path, "-l", "spark01", "-e", setting, "-e", json.dumps({"forecast_records": RECORDS}))
     assert code != 0 and output.count("fatal:") <= 1 and message in " ".join(output.split())
 
 
 def test_a_recorded_spark_is_forecast_without_a_host(tmp_path: Path) -> None:
-    record = ROOT / "tests/unit/data/hosts/dgx-spark-7.6.json"
     options = json.dumps(
-        {"forecast_records": [str(record)], "forecast_format": "json", "forecast_file": f"{tmp_path}/out.json"}
+        {"forecast_records": RECORDS, "forecast_format": "json", "forecast_file": f"{tmp_path}/out.json"}
     )
     result = run_playbook(tmp_path, "-i", "localhost,", PLAYBOOK, "-e", options)
     assert result.returncode == 0, result.stdout + result.stderr
     forecasts = json.loads((tmp_path / "out.json").read_text())
-    assert [row["host"] for row in forecasts["hosts"]] == [record.name] and forecasts["hosts"][0]["kernel"]["running"]
+    assert [row["host"] for row in forecasts["hosts"]] == ["dgx-spark-7.6.json"] and forecasts["hosts"][0]["kernel"]["running"]
     assert json.dumps(forecasts, sort_keys=True) in result.stdout, "and the same is printed, in one line"
