@@ -529,9 +529,6 @@ def failing_installations() -> list[t.Any]:
         write_wheel(host.links, "tiny", "2.0")
         return {"requirements": ["tiny==2.0 --hash=sha256:" + "0" * 64]}
 
-    def not_found(host: Host) -> dict[str, t.Any]:
-        return {"requirements": ["nothing==2.0 --hash=sha256:" + "0" * 64]}
-
     def missing_library(host: Host) -> dict[str, t.Any]:
         message = "libcudss.so.0: cannot open shared object file: No such file or directory"
         wheel = write_wheel(host.links, "tiny", "2.0", code=f"raise ImportError({message!r})\n", script=False)
@@ -547,7 +544,6 @@ def failing_installations() -> list[t.Any]:
 
     return [
         pytest.param(wrong_hash, "The sha256 of tiny==2.0 is", id="wrong hash"),
-        pytest.param(not_found, "No wheel of nothing==2.0", id="not found"),
         pytest.param(missing_library, "libcudss.so.0", id="missing library"),
         pytest.param(damaged_wheel, "of tiny is damaged", id="damaged wheel"),
         pytest.param(another_wheel_was_sent, "expected 0000", id="another wheel was sent"),
@@ -839,15 +835,6 @@ def test_root_runs_no_code_of_a_wheel(host: Host) -> None:
     assert "nonexistent" in str(variables) and "secret" not in str(variables)
     state = pathlib.Path(f"/proc/{max(daemons)}/stat")
     assert max(daemons) and (not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z")
-
-
-def test_a_forged_line_of_the_import_probe_is_refused(host: Host) -> None:
-    """module_utils/_environment/test_apply.py covers all refused forms of such lines."""
-    line = '{"module": "evil", "state": "imported", "found": {"version": [1]}}'
-    wheel = write_wheel(host.links, "evil", code=f"print({'@sparkforge ' + line!r}, flush=True)", script=False)
-    failed = host.run(requirements=[pin(wheel)], imports=["evil"])
-    assert failed["failed"] and "import test: @sparkforge" in failed["msg"]
-    assert len(failed["msg"]) < 1000 and not (host.environments / "current").exists()
 
 
 def test_a_wheel_replaced_after_hashing_is_not_installed(host: Host) -> None:
