@@ -35,6 +35,7 @@ _LEVELS = r"TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|CRITICAL|FATAL"
 _SHIP = r"(?:rank|default|local_rank|worker|tp|pp|dp)"
 #: The elements that can start a prefix.
 _HEAD = (
+    r"\d{4}-\d\d-\d\dT[\d:]{8}\.\d{7,9}Z(?: std(?:out|err) [FP])?(?= |$)| {4}default:(?= )|==> [\w.-]+:(?= )|>(?= )",
     r"(?P<host1>[\w.-]+):\d+:\d+ \[\d+\]",
     rf"{_MONTH}{_TIME} (?:(?:{_LEVELS})|(?P<host2>[\w.-]+)) (?:[\w./@\\-]+\[\d+\]|(?!\d+:)[\w.@-][\w./@\\-]*):(?!\d)",
     r"\[ *[+]?\d+\.\d{3,}\](?: \[ *[A-Z]?\d+\])?",
@@ -79,6 +80,7 @@ _LOGFMT = re.compile(r'(?:^|\s)(?:level|lvl)=(\w+) (?:\S+ ){0,8}?msg=(?:"((?:[^"
 _TELLS_ERROR = re.compile(r'(?:^|\s)err(?:or)?=(?!(?:""|0|[Nn]il|[Nn]ull|[Nn]one|false|<nil>)?(?:\s|$))')
 _GOES_WITHOUT = re.compile(r"\b(?:[Ss]kip(?:s|ped|ping)?|[Ff]alling back)\b")
 _ANSIBLE = re.compile(r'"(?:msg|response|(?:module_)?std(?:err|out))": "((?:[^"\\]|\\.)+)')
+_PRETTY = re.compile(r'\s+(?:"(?:msg|(?:module_)?std(?:err|out))": )?"((?:[^"\\]|\\.)+)",?\s*')
 _COLOUR = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 _END = b"end of this part of the log"
 _FIELDS = ("log", "MESSAGE", "message", "msg", "event")
@@ -171,13 +173,13 @@ def parse(raw: str) -> Line:
     raw = _unwrap_json(raw)
     if "msg=" in raw and (message := _LOGFMT.search(raw)):
         return _of_fields(message)
+    raw = raw.replace('\\"', '"')
     begin = _BEGIN.match(raw)
     if not begin:
         return Line(raw.lstrip(CONTINUED))
     end = begin.end()
     for _element in range(8):
-        more = _GO_ON.match(raw, end)
-        if not more:
+        if not (more := _GO_ON.match(raw, end)):
             break
         end = more.end()
     prefix = raw[:end]
@@ -212,14 +214,21 @@ def _unwrap_json(raw: str) -> str:
         if message is None:
             return raw
         message = str(message).rstrip("\n").replace("\n", " ")
-        level, error = fields.get("level"), fields.get("error") or fields.get("err")
+        level = fields.get("level")
+        error = fields.get("error") or fields.get("err") or fields.get("reason")
         if not isinstance(level, str):
             return message
         error_field = f" error={json.dumps(error, ensure_ascii=False)}" if error else ""
         return f"level={level} msg={json.dumps(message, ensure_ascii=False)}{error_field}"
     if "! => {" in raw and (messages := _ANSIBLE.findall(raw)):
-        return " ".join(text.replace("\\n", " ") for text in messages)
+        return "\n".join(map(_unescape, messages))
+    if raw.startswith("    ") and (value := _PRETTY.fullmatch(raw)):
+        return _unescape(value[1])
     return raw
+
+
+def _unescape(text: str) -> str:
+    return re.sub(r"\\([^u])", lambda escape: {"n": "\n", "t": "\t", "r": ""}.get(escape[1], escape[1]), text)
 
 
 def lines_of_process(window: str) -> str:
@@ -285,10 +294,18 @@ _LOOSE = re.compile(
 # Attempts that will be repeated, or that are allowed to fail.
 _AGAIN = re.compile(
     r"\b(?:[Ww]ill retry|Retrying|retrying|[Rr]etry scheduled|retries left)\b|\battempt \d"
-    r"|^Connecting to .* connected\.$|^\.\.\.ignoring$",
+    r"|^Connecting to .* connected\.$",
     re.MULTILINE,
 )
 _NEAR = 3
+# A failed task of Ansible, and marks of a result that it does not count as a failure.
+_FAILED_TASK = re.compile(rb"(?<!\S)(?:fatal|failed): \[")
+_FORGIVING = (b"...ignoring", b'"ignore_errors": true', b'failed_when_result": false', b"failed_when_result: false")
+_FORGIVEN = re.compile(b"|".join(rb'"?%b(?=,|\s|\})' % re.escape(text) for text in _FORGIVING))
+#: The end of a play that handled its failures.
+RESCUED = re.compile(
+    rb"PLAY RECAP(?![^\0]*\b(?:failed|unreachable)=[1-9])(?=[^\0]*\brescued=[1-9])(?![^\0]*(?:PLAY \[|rror|fatal))"
+)
 #: The last line of a log that ends well.
 ENDS_WELL = re.compile(
     r"\b(?:[Ss]uccessfully|[Dd]one|[Cc]ompleted?|[Ss]tarted|[Rr]eady|[Ff]inished)\b|GUI go to:|Found ninja-"
@@ -318,8 +335,8 @@ _HARMLESS = re.compile(
     r"|ACPI (?:BIOS )?Error\b)|cudaError\w+' in https|asynchronously reported|KeyboardInterrupt"
     r"|nv(?:Check|Assert)(?:Ok)?FailedNoLog|failed to load cni during init|Failed to import Triton kernels"
     r"|severity=Correct|tainting kernel|be preloaded|\(non-fatal\)"
-    r"|^(?:[\s│]*-- (?!Configuring incomplete)|W: |\s*(?:[a-z][\w-]* (?:warn|WARN)|WARN)\b|debconf: "
-    r"|npm ERR! (?:Linux|argv|node) |sudo: unable to resolve host)"
+    r"|^(?:(?:64-bit library )?lib\S+: not found$|[\s│]*-- (?!Configuring incomplete)|W: "
+    r"|\s*(?:[a-z][\w-]* (?:warn|WARN)|WARN)\b|debconf: |npm ERR! (?:Linux|argv|node) |sudo: unable to resolve host)"
 )
 #: Failures that programs report at a harmless level.
 ANYWAY = re.compile(
@@ -374,7 +391,7 @@ def error_class(raw: str, below: t.Callable[[], str]) -> tuple[int, str]:
     # Ignore quoted text, which the line only mentions.
     is_marked = line.level in ("ERROR", "CRITICAL", "FATAL") and bool(line.text.strip())
     is_error = bool(_ERROR.search(re.sub(r'"[^"]*"', '""', line.text))) or (
-        (is_marked or raw.startswith("fatal: [")) and line.text[:1].strip() != ""
+        (is_marked or _FAILED_TASK.search(raw.encode())) and line.text[:1].strip() != ""
     )
     follows = TRACEBACK in line.text or bool(_WEAK.search(line.text))
     if not (is_error or follows or line.level == IN_FIELD or _PERHAPS.search(line.text) or line.level in _QUIET):
@@ -394,8 +411,28 @@ def error_class(raw: str, below: t.Callable[[], str]) -> tuple[int, str]:
 
 def is_tried_again(window: str) -> bool:
     """Tell whether the first line of a part of a log, or a line just after it, shows a retry or an ignored failure."""
-    distance = 4 * _NEAR if window.startswith("fatal: [") else _NEAR
-    return bool(_AGAIN.search("\n".join(window.split("\n", distance + 1)[: distance + 1])))
+    return bool(_AGAIN.search("\n".join(window.split("\n", _NEAR + 1)[: _NEAR + 1])))
+
+
+def forgiven(log: bytes) -> t.Iterator[int]:
+    """Yield, in turn, where a result that Ansible does not count as a failure starts in a log, and where it ends."""
+    end = 0
+    for mark in _FORGIVEN.finditer(log) if any(text in log for text in _FORGIVING) else ():
+        row = log.rfind(b"\n", 0, mark.start()) + 1
+        if row < end:
+            continue
+        first, before, start = max(end, row - CHUNK), log[row : mark.start()], row
+        end = (log.find(b"\n", mark.end()) + 1) or len(log)
+        if mark[0] == _FORGIVING[0]:
+            heading = max(first, log.rfind(b"TASK [", first, row), log.rfind(b"HANDLER [", first, row))
+            task = _FAILED_TASK.search(log, heading, row)
+            start = task.start() if task else row
+        elif before.isspace():
+            # The result takes several lines, each indented at least as much as this one.
+            outer = re.compile(rb"^ {0,%d}\S" % (len(before) - 1), re.MULTILINE)
+            start = max((line.start() for line in outer.finditer(log, first, row)), default=row)
+            end = next((line.start() for line in outer.finditer(log, end)), len(log))
+        yield from (start, end)
 
 
 def traceback_end(window: str) -> tuple[int, int, str]:

@@ -8,6 +8,7 @@ known defects first, then kinds of failures, then messages that any failure may 
 
 from __future__ import annotations
 
+import bisect
 import collections
 import functools
 import itertools
@@ -61,12 +62,8 @@ GENERAL = frozenset(rule.name for rule in read_rules(general, forms))
 #: The rules for consequences of another failure and for forms of messages. They yield to an error earlier in the log.
 CONSEQUENCES = frozenset({"process-killed", *(rule.name for rule in read_rules(consequences, forms))})
 #: The rules that name an error, but not the one cause of it.
-UNEXPLAINED = frozenset(
-    rule.name
-    for topic in TOPICS
-    for rule in read_rules(topic)
-    if (topic is consequences if rule.uncertain is None else rule.uncertain)
-)
+_VAGUE = frozenset(rule.name for rule in read_rules(consequences))
+UNEXPLAINED = frozenset(r.name for r in RULES if (r.name in _VAGUE if r.uncertain is None else r.uncertain))
 
 
 @dataclass(frozen=True)
@@ -104,6 +101,11 @@ class Diagnosis:
     around: list[tuple[int, str]] = field(default_factory=list)
     sources: list[str] = field(default_factory=list)
     values: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def is_explained(self) -> bool:
+        """Whether a rule names the one cause of the error."""
+        return bool(self.rule) and self.rule not in UNEXPLAINED
 
 
 def texts_of(diagnosis: Diagnosis | Notice, hide: t.Callable[[str], str]) -> tuple[str, str]:
@@ -241,7 +243,7 @@ class _Scan:
         if b"\r" in data:
             # A progress line that a terminal would overwrite counts as a line, but keeps the number of its log line.
             data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n\x1e")
-        if _has_long_line(data):
+        if max(map(len, data.split(b"\n"))) > LINE:
             cut = ((row[at : at + LINE] for at in range(0, len(row) or 1, LINE)) for row in data.split(b"\n"))
             data = b"\n".join(map(b"\n\x1e".join, cut))
         end = len(data) if is_last else data.rfind(b"\n") + 1
@@ -260,6 +262,9 @@ class _Scan:
         return position + 1
 
     def _search(self, high: int) -> None:
+        bounds = list(lines.forgiven(self._buffer))
+        for key, rows in self._rows.items() if bounds else ():
+            self._rows[key] = [row for row in rows if not bisect.bisect(bounds, row[0]) % 2]
         self._search_rules(high)
         self._search_errors(high)
         # Keep the lines that a later match shows before its own.
@@ -417,6 +422,9 @@ class _Scan:
 
     def _diagnosis(self) -> Diagnosis:
         last_lines = [_shorten(line) for line in _lines(self._buffer)[-LINES:]]
+        if lines.RESCUED.search(self._buffer, max(0, self._buffer.rfind(b"PLAY RECAP"))):
+            self._found = {name: match for name, match in self._found.items() if b"TASK [" not in match.above}
+            self._errors = {kind: match for kind, match in self._errors.items() if b"TASK [" not in match.above}
         if self._errors.keys() <= {1, -2, -3}:
             self._errors = {kind: match for kind, match in self._errors.items() if kind < 0} | self._last_error()
         error = next((self._errors[kind] for kind in (_STRONG, 3, 1, 2, -2, -3) if kind in self._errors), None)
@@ -449,8 +457,7 @@ class _Scan:
         remedy = "Read its last lines; if it goes no further, find out what ended the program that wrote it."
         if not last_lines:
             return Diagnosis(None, "The log is empty.", remedy, [], None, [], notices)
-        named = (rule.name for rule in EVIDENCE if rule.name.startswith("log-warns"))
-        if warnings := {self._found[name].line: self._found[name].text for name in named if name in self._found}:
+        if warnings := {row.line: row.text for name, row in self._found.items() if name.startswith("log-warns")}:
             texts = (f"line {line}: {_shorten(' '.join(text.split()))}" for line, text in sorted(warnings.items()))
             notices.append(Notice("log-warns", f"The log has warnings, not errors: {'; '.join(texts)}", ""))
         end = max(0, self._buffer.rstrip().rfind(b"\n") + 1)
@@ -473,14 +480,6 @@ def _of_wrapped_message(error: _Match) -> Diagnosis | None:
     return next((replace(diagnosis, line=error.line) for diagnosis in known), None)
 
 
-def _has_long_line(data: bytes) -> bool:
-    start = end = 0
-    while start < len(data) - LINE and end >= 0:
-        end = data.rfind(b"\n", start, start + LINE + 1)
-        start = end + 1
-    return end < 0
-
-
 def _lines(data: bytes) -> list[str]:
     return [line for line in lines.decode(data).split("\n") if line.strip()]
 
@@ -490,7 +489,7 @@ def _shorten(line: str) -> str:
     return line if len(line) <= LINE_WIDTH else line[: LINE_WIDTH - 2] + " …"
 
 
-_KEYS = {entry.name: tuple(key.encode("utf-8") for key in entry.keys) for entry in RULES + EVIDENCE}
+_KEYS = {entry.name: tuple(max(key.split('"'), key=len).encode() for key in entry.keys) for entry in RULES + EVIDENCE}
 _BY_KEY: dict[bytes, list[Rule]] = {key: [] for key in lines.ERROR_KEYS}
 for _rule in RULES + EVIDENCE:
     for _key in _KEYS[_rule.name]:

@@ -60,7 +60,8 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any] | N
     steps: dict[str, t.Any] = {"loopback": loopback, "networks": networks}
     journal = (settings.get("__serving_said") or {}).get("stdout_lines")
     if journal and (diagnosis := scan.diagnose("\n".join(journal))).rule:
-        steps["failure"] = f"{diagnosis.cause} {diagnosis.remedy}"
+        perhaps = "" if diagnosis.is_explained else "The cause is not known; perhaps: "
+        steps["failure"] = f"{perhaps}{diagnosis.cause} {diagnosis.remedy}"
     return Plan(steps, refusals=[{"cause": cause, "remedy": remedy} for cause, remedy in filter(None, refusals)])
 
 

@@ -148,13 +148,8 @@ def _of_file(path: str) -> Answer:
 
 def _answer(name: str, stream: t.BinaryIO) -> Answer:
     diagnosis = scan.diagnose(_checked(name, lines.blocks(stream)))
-    status = EXPLAINED if _is_explained(diagnosis) else UNKNOWN if diagnosis.rule or diagnosis.first_error else NO_ERROR
+    status = EXPLAINED if diagnosis.is_explained else UNKNOWN if diagnosis.rule or diagnosis.first_error else NO_ERROR
     return Answer(name, status, diagnosis)
-
-
-def _is_explained(diagnosis: scan.Diagnosis) -> bool:
-    """Tell whether a rule names the one cause of the error."""
-    return bool(diagnosis.rule) and diagnosis.rule not in scan.UNEXPLAINED
 
 
 def _checked(name: str, blocks: t.Iterator[bytes]) -> t.Iterator[bytes]:
@@ -195,7 +190,7 @@ def of_result(result: t.Mapping[str, t.Any] | None) -> list[str]:
     result = result or {}
     texts = [str(result[key]) for key in ("stderr", "module_stderr", "stdout", "msg") if result.get(key)]
     known = scan.diagnose("\n".join(texts)) if "cause" not in result else None
-    return [f"{known.cause} {known.remedy} ({PAGE}#{known.rule})"] if known and _is_explained(known) else []
+    return [f"{known.cause} {known.remedy} ({PAGE}#{known.rule})"] if known and known.is_explained else []
 
 
 def _hosts(diagnosis: scan.Diagnosis) -> set[str]:

@@ -167,8 +167,9 @@ keys =
     you probably need to set the interpreter
     The module interpreter
     "module_stderr": "
+    "module_stdout": "
 pattern =
-    "module_stderr": '[^\n]{0,200}?/(?:ba|da)?sh: (?:line )?(?:\d+: )?(?P<path>/[^\n:]{1,120}): (?:No such file or
+    ^[^\n]{0,200}?/(?:ba|da)?sh: (?:line )?(?:\d+: )?(?P<path>/[^\n:]{1,120}): (?:No such file or
     + directory|not found|cannot execute)
     (you probably need to set the interpreter)
     The module interpreter '([^'\n]+)' was not found
@@ -267,7 +268,7 @@ keys =
     Source /
     Source '/
 pattern =
-    Destination directory (?P<path1>[^\s"\\]+)(?:\\\S*)? +does not exist
+    Destination directory (?P<path1>[^\s"\\]+)(?:["\\]\S*)?\s+does not exist
     (?:Destination|Path) (?P<path2>/[^\s"]+) does not exist !
     file \((?P<path3>[^)\n]+)\) is absent, cannot continue
     src file does not exist, use [^\n]{1,60}?: (?P<path4>[^\s"]+)
@@ -679,6 +680,37 @@ cause = A template uses the filter {name}, which this Ansible does not have: its
 remedy = Install the collection (ipaddr: ansible.utils with the library netaddr; json_query: community.general with
     jmespath), and write the filter with its full name (ansible.utils.ipaddr).
 
+[ansible-controller-library]
+keys =
+    on the ansible controller
+    prior to running
+pattern =
+    The (?P<user1>\w+ (?:filter|lookup|module)) requires (?:the )?(?:python-)?(?P<library1>[\w.-]+)[^\n]{0,60} on the
+    + ansible controller
+    need to install \\?'(?P<library2>[\w.-]+)\\?' prior to running (?P<user2>\w+ (?:filter|lookup))
+cause = {user} needs the Python library {library} on the controller, where Ansible runs.
+remedy = Install it into the environment that ansible --version names: pip install {library} there, pipx inject
+    ansible-core {library}, or sudo apt install python3-{library} for Ubuntu's Ansible.
+source = kubernetes-sigs/kubespray#4257
+
+[ansible-apt-lock]
+keys = Failed to lock apt for exclusive operation
+pattern = (Failed to lock apt for exclusive operation)
+cause = The module apt could not take apt's lock ({found}): the task does not run as root, or another program holds it
+    (unattended-upgrades and the DGX updater run after boot).
+remedy = Set become: true for the task, and lock_timeout: 600. sudo fuser -v /var/lib/dpkg/lock-frontend shows who holds
+    the lock on the host.
+source = ansible/ansible#58103
+
+[ansible-network-module]
+keys = ansible_network_os must be specified
+pattern = (ansible_network_os must be specified on this host)
+cause = The task uses a module for switches and routers ({found}), such as net_ping, cli_command or net_get.
+remedy = For a Linux host, use ansible.builtin.command, ping or wait_for instead. For a switch, set ansible_network_os
+    and
+    ansible_connection: network_cli in its host_vars.
+source = UBC-Thunderbots/Software#2654
+
 [ansible-condition-type]
 keys = Conditionals must have a boolean result
 pattern =
@@ -713,10 +745,12 @@ remedy = {advice}.
 [ansible-apt-library]
 keys =
     import the python3-apt module
+    must be installed and visible from
     Could not import python modules: apt
 pattern =
     Could not import the python3-apt module using (?P<python>\S+)
     Could not import (?P<python2>python) modules: apt, apt_pkg
+    python3?-apt must be installed and visible from (?P<python3>\S+?)\.?['"]?(?:\s|$)
 cause = Ansible's apt module runs with {python}, which has no python3-apt: it is an environment, not Ubuntu's own
     Python.
 remedy = Set ansible_python_interpreter to /usr/bin/python3 for that host (and run sudo apt install python3-apt there).
@@ -734,7 +768,7 @@ keys =
     "HTTP Error
     Status code was
 pattern =
-    HTTP Error (?P<status>[45]\d\d): (?P<why>[\w ]+)
+    ^HTTP Error (?P<status>[45]\d\d): (?P<why>[\w ]+)
     Status code was (?P<status2>[45]\d\d) and not \[(?P<want>[\d, ]+)\](?:: (?:HTTP Error \d+: )?(?P<why2>[\w ]{3,60}))?
 values =
     advice of want: . => Send the same request with curl -i from that host: correct the address, log in if the server

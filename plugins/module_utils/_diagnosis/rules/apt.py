@@ -285,7 +285,18 @@ values =
     advice of what: BADSIG => The file does not match its signature: a proxy or mirror served an older or changed
     + file. Remove the lists (sudo rm -r /var/lib/apt/lists/*), bypass the proxy (Acquire::http::No-Cache=true, https),
     + and run sudo apt update again (later, if the repository is being updated)
-    advice of what: . => Fetch the repository's current key from its vendor, and check the host's clock
+    advice of what: \w+ C45B1676A04EA552|\w+ (?:DDCAE044F796ECB0|6ED91CA3AC1160CD) => Write the current key into the
+    + keyring of its source (curl -fsSL https://nvidia.github.io/libnvidia-container/gpgkey | sudo gpg --dearmor --yes
+    + -o /usr/share/keyrings/nvidia-container-toolkit-keyring.gpg), and replace old sources of nvidia-docker with the
+    + toolkit's (https://nvidia.github.io/libnvidia-container/stable/deb)
+    advice of where: https?://nvidia\.github\.io => Write the current key into the keyring of its source (curl -fsSL
+    + https://nvidia.github.io/libnvidia-container/gpgkey | sudo gpg --dearmor --yes -o
+    + /usr/share/keyrings/nvidia-container-toolkit-keyring.gpg), and replace old sources of nvidia-docker with the
+    + toolkit's (https://nvidia.github.io/libnvidia-container/stable/deb)
+    advice of where: https?://developer\.download\.nvidia => Install the current cuda-keyring package (from the
+    + directory of that URL; on DGX OS sudo apt install --reinstall of the package that owns the source, dpkg -S FILE)
+    advice of what: . => Download the key that the vendor's instructions name now, and write it into the file that
+    + Signed-By in the source names (curl -fsSL KEY-URL | sudo gpg --dearmor --yes -o FILE), and check the host's clock
 remedy = {advice}.
 source = aptly-dev/aptly#916
 
@@ -300,7 +311,7 @@ source = allinurl/goaccess#2850
 keys = a Release file
 pattern =
     The repository '(?P<repository>\S+)(?: +(?P<suite>(?!(?:In)?Release')\S+))?[^'\n]*' (?P<why>does not have|no longer
-    + has) a Release file
+    + has|does no longer have) a Release file
 values =
     advice of repository: https?://nvidia\.github\.io/ => NVIDIA moved it. For every distribution, use the line of the
     + container toolkit's installation guide instead (https://nvidia.github.io/libnvidia-container/stable/deb/$(ARCH) /)
@@ -309,7 +320,7 @@ values =
     + the path is an unset variable
     advice of repository: file:/ => This is a local repository whose directory is gone: remove its list from
     + /etc/apt/sources.list.d (grep -l file: /etc/apt/sources.list.d/*), or install the package that brought it again
-    advice of why: no longer => Its release has ended: upgrade the system or the image, or use the archive
+    advice of why: (?:does )?no longer => Its release has ended: upgrade the system or the image, or use the archive
     + (old-releases.ubuntu.com; for Debian, archive.debian.org)
     advice of repository: \S+/ppa/|\S*ppa\. => Remove that PPA, which has nothing for this Ubuntu release (sudo
     + add-apt-repository --remove), or use the address on its page
@@ -849,8 +860,9 @@ values =
     advice of why: it(?:'s| is) not going to be => Request it too (apt install NAME): apt then says what prevents it,
     + usually a hold (apt-mark showhold), a pin or a conflict
     advice of why: (?:Conflicts|Breaks) => Remove the other package first, or install only one of the two
-    advice of why: (?:) => Check for held packages (apt-mark showhold), broken packages (apt-get check) and pins
-    + (apt-cache policy)
+    advice of why: (?:) => This output lacks apt's list of reasons: run sudo apt-get install -s with the same names on
+    + that host, which prints it. Usually a package is on hold (apt-mark showhold), pinned (apt-cache policy NAME), or
+    + belongs to another version or branch than the installed one (dpkg -l), which must be removed first
 uncertain = yes
 cause = apt cannot install the requested packages: they have unmet dependencies[ ({line})][, among them {base}].
 remedy = {advice}. Keep the pins that DGX OS has in /etc/apt/preferences.d.

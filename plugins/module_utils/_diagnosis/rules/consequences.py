@@ -213,11 +213,11 @@ source = https://docs.ray.io/en/latest/ray-core/api/exceptions.html
 keys =
     Worker exit type:
     died unexpectedly, shutting down executor
-    Failed to register worker to Raylet
+    Failed to register worker
 pattern =
     Worker exit type: \w+ Worker exit detail: (?P<why1>[^\n]{1,160}?)(?:\. |$)
     (?P<why2>rank=\[[\d, ]+\] died unexpectedly)
-    (?P<why3>Failed to register worker to Raylet)
+    (?P<why3>Failed to register worker (?:\w+ )?to Raylet)
 cause = A process of Ray ended ({why}), and this log does not say why.
 remedy = On the host where it ran, look for Out of memory in the kernel's log (journalctl -k), read its own log
     (/tmp/ray/session_latest/logs, worker-*.err and raylet.out) and check its memory (free -h). If they show nothing,
@@ -492,10 +492,17 @@ keys =
     atal error in internal_Init
 pattern =
     An error occurred in (MPI_Init\w*)
-    atal error in (P?(?:MPI|internal)_Init\w*)
+    atal error in (P?(?:MPI|internal)_Init\w*)(?:(?s:.{0,900}?)(?P<pmi>PMI_\w+ returned -1|pmi_kvs_get))?
+values =
+    advice of pmi: . => The processes did not meet through the launcher (PMI): start them with the mpirun of the same
+    + MPICH on all hosts, check that each host resolves the others' names (getent hosts NAME), and open the firewall
+    + between them
+    advice of found: . => Read the lines above it. Run with --mca btl_base_verbose 20, at first only over TCP (mpirun
+    + --mca pml ob1 --mca btl tcp,self), and check that mpirun and the program use the same MPI (which mpirun; ldd
+    + PROGRAM
+    + | grep mpi)
 cause = MPI did not start in one of the processes ({found}), and this line does not say why.
-remedy = Read the lines above it. Run with --mca btl_base_verbose 20, at first only over TCP (mpirun --mca pml ob1 --mca
-    btl tcp,self), and check that mpirun and the program use the same MPI (which mpirun; ldd PROGRAM | grep mpi).
+remedy = {advice}.
 
 [npm-script-failed]
 keys =
@@ -559,7 +566,9 @@ remedy = {advice}.
 keys =
     NCCL error
     NCCL Error
+    ncclRemoteError: A call
 pattern =
+    ncclRemoteError: A call failed[^\n]*?(remote process exiting)[^\n]*(?!\n[^\n]*\n?socketProgress)
     NCCL [Ee]rror(?: in)?(?: \d+)?:? [^\n]*?(unhandled (?:system|cuda) error|internal error|remote process exited|NCCL
     + operation
     + in progress)
@@ -708,9 +717,11 @@ remedy = Read the compiler's lines above. Install gcc and Python's headers (apt 
 keys =
     Connection closed by remote peer
     Net : Call to
+    socketProgressOpt: Call to
 pattern =
     (?:socketProgress|NCCL WARN)[^\n]*Connection closed by remote peer ([^\s<]+)
-    NCCL WARN Net : Call to (?:recv|send) (?:from|to) ([^\s<]+)[^\n]*(?:reset by peer|Broken pipe)
+    (?:NCCL WARN Net : |socketProgressOpt: )Call to (?:recv|send) (?:from|to) ([^\s<]+)[^\n]*(?:reset by peer|Broken
+    + pipe)
 cause = The process on {found} ended first, and NCCL only noticed that its connection was closed.
 remedy = Read the log of that host for its first error.
 source = NVIDIA/nccl#1232
@@ -868,6 +879,17 @@ values =
     + find the one that it refuses
 cause = The container's runtime could not create the container: {why}.
 remedy = {advice}.
+
+[sparkrun-step-failed]
+keys =
+    FAILED rc=
+pattern = (?:SSH (?:script|cmd)|Pipeline) <- (?P<host>\S+) FAILED rc=(?P<code>[1-9]\d*) \([\d.]+s\):\s*$
+cause = A step of sparkrun failed on {host} (status {code}), and this log does not say why.
+remedy = Run it again with sparkrun -v, which prints the step's own output, and try ssh {host} true and ssh {host}
+    docker
+    ps by hand: usually the account has no key or no right to use Docker there (sudo usermod -aG docker NAME, and log in
+    again).
+source = spark-arena/sparkrun#205
 
 [compose-dependency]
 keys = dependency failed to start
@@ -1075,18 +1097,6 @@ cause = The play ends here, at one of its own checks[, which does not hold: {wha
 remedy = Read the task's name and message, and the file of the task: they say what the play requires. Set that, or
     correct the value that the condition names.
 source = https://docs.ansible.com/ansible/latest/collections/ansible/builtin/assert_module.html
-
-[ansible-command-failed]
-keys =
-    non-zero return code
-    Ansible run fail
-pattern =
-    (non-zero return code)(?=[^\n]*\nOrigin: (?P<place>\S+?:\d+))?
-    (Ansible run failed, exit code \d+)
-cause = A command that Ansible ran failed ({found})[ in the task at {place}]; this line does not say why.
-remedy = Read stderr and stdout of that task (-v shows them), whose last lines come from the command itself, or run the
-    command by hand on the host, as the same account and in the same directory.
-source = PierreBeucher/cloudypad#322
 
 [ansible-connection-closed]
 keys = Shared connection to
@@ -1395,6 +1405,8 @@ pattern = terminate called after throwing an instance of '(?P<type>[^'\n]+)'(?:\
 values =
     advice of why: .*FP4 data type => TensorRT-LLM's older backend has no FP4: start it with --backend pytorch, and do
     + without trtllm-build
+    advice of why: .*gloo/ => Another process of the job ended, could not be reached or did not answer in time: read its
+    + log for its first error, and set GLOO_SOCKET_IFNAME to the interface between the hosts
     advice of why: .*INTERNAL ASSERT FAILED => This is a fault of PyTorch itself, usually after another thread's
     + error: read the first error above it, and use a newer PyTorch
     advice of type: . => Do what it says, or read the lines above it. Download a truncated file again; an unknown key,
@@ -1433,6 +1445,17 @@ remedy = Start the program with mpirun -n 1 --allow-run-as-root, check that the 
     $HOSTNAME), unset variables of a scheduler or another MPI (env | grep -E 'OMPI|PMI|SLURM'), and install one MPI with
     an mpi4py that was built for it (libopenmpi-dev).
 source = NVIDIA/TensorRT-LLM#2405
+
+[ends-driver-refused-memory]
+keys = The log ends with:
+pattern = ^The log ends with: [^\n]*(?:\[NV_ERR_NO_MEMORY\]|\(0x0*51\) returned from _memdesc)
+cause = The NVIDIA driver found no memory for a request (NV_ERR_NO_MEMORY), which on a GB10 is the host's memory.
+    Successful runs print this as well.
+remedy = If a program failed or hung then, leave 10 to 15 GiB free: give the engine a lower share (vLLM:
+    --gpu-memory-utilization 0.80, SGLang: --mem-fraction-static 0.75) and a shorter context, free the page cache
+    (sync; echo 3 | sudo tee /proc/sys/vm/drop_caches), and end other GPU programs (nvidia-smi). Otherwise there is
+    nothing to do.
+source = NVIDIA/dgx-spark-playbooks#97
 
 [ends-in-rendezvous]
 keys = The log ends with:
@@ -1939,4 +1962,16 @@ uncertain = yes
 cause = The system refused a call[ for {path}]: {why} (error {number}).
 remedy = {advice}.
 source = https://man7.org/linux/man-pages/man3/errno.3.html
+
+[ansible-command-failed]
+keys =
+    non-zero return code
+    Ansible run fail
+pattern =
+    (non-zero return code)(?=[^\n]*\nOrigin: (?P<place>\S+?:\d+))?
+    (Ansible run failed, exit code \d+)
+cause = A command that Ansible ran failed ({found})[ in the task at {place}]; this line does not say why.
+remedy = Read stderr and stdout of that task (-v shows them), whose last lines come from the command itself, or run the
+    command by hand on the host, as the same account and in the same directory.
+source = PierreBeucher/cloudypad#322
 """

@@ -176,6 +176,10 @@ values =
     + /etc/nvidia-container-toolkit/nvidia-cdi-refresh.env)
     advice of why: .*(?:invalid \S+ value|invalid [\w ]*mode|invalid --) => Correct the option in the message
     + (nvidia-ctk cdi generate --help)
+    advice of why: .*locate lib(?:cuda|nvidia)\S*\.so => The driver's libraries are not in a standard directory: find
+    + them (ldconfig -p | grep libcuda), and name their directory with --library-search-path=DIR
+    advice of why: .*dxcore => Under WSL, let it find Windows' libraries (LD_LIBRARY_PATH=/usr/lib/wsl/lib), and update
+    + WSL and Windows' driver
     advice of why: . => Check that nvidia-smi works on the host, pass --mode=csv on a Jetson, and update the container
     + toolkit
 cause = nvidia-ctk could not generate the CDI specification: {why}.
@@ -535,6 +539,8 @@ keys = nvidia-container-cli: device error
 pattern = nvidia-container-cli: device error: (?:unknown device id: )?([\w/-]+?)(?:: unknown|\\|$)
 cause = The container requests the GPU {found}, which this host does not have. A Spark has one GPU, number 0.
 remedy = Start it with --gpus all, and correct NVIDIA_VISIBLE_DEVICES, device_ids or count in the compose file.
+    In Kubernetes, restart the device plugin's pod (HAMi's, NVIDIA's), which still hands out an old identifier, and then
+    this pod.
 source = NVIDIA/nvidia-docker#1264
 
 [container-mount-missing]
@@ -644,13 +650,32 @@ keys =
     ERROR_LIBRARY_NOT_FOUND
 pattern =
     nvidia-container-cli: initialization error: (cannot open shared object file)
-    nvidia-container-cli: initialization error: load library failed: (libnvidia-ml\.so\.1)
+    nvidia-container-cli: initialization error: load library failed: (libnvidia-ml\.so\.1)(?P<closed>[^\n]*permission
+    + denied)?
     failed to initialize NVML: (ERROR_LIBRARY_NOT_FOUND)
-cause = NVIDIA's container toolkit found no libnvidia-ml on the host ({found}): the driver's libraries are missing, or
-    not where ldconfig looks.
-remedy = Make nvidia-smi work on the host, and run sudo ldconfig. A Docker that is a snap (snap list docker) does not
-    see these libraries: install Docker from apt instead.
+values =
+    reason of closed: . => its file may not be read
+    reason of found: . => the driver's libraries are missing, or not where ldconfig looks
+    advice of closed: . => Let all accounts read it and its directories (ls -lL /usr/lib/*/libnvidia-ml.so.1; sudo chmod
+    + a+rx), as after an installation from a .run file with another umask. If it is readable, AppArmor or a snap denies
+    + it (journalctl -k | grep DENIED)
+    advice of found: . => Make nvidia-smi work on the host, and run sudo ldconfig. A Docker that is a snap (snap list
+    + docker) or Docker Desktop does not see these libraries: install Docker from apt instead
+cause = NVIDIA's container toolkit could not load libnvidia-ml of the host ({found}): {reason}.
+remedy = {advice}.
 source = canonical/docker-snap#148
+
+[nvidia-docker-1-plugin]
+keys =
+    volume plugin nvidia-docker
+    plugin "nvidia-docker" not found
+pattern =
+    (error looking up volume plugin nvidia-docker)
+    (plugin 'nvidia-docker' not found)
+cause = The container was created with nvidia-docker 1, whose volume plugin does not exist any more ({found}).
+remedy = Remove the container (docker rm) and create it again with --gpus all and the NVIDIA Container Toolkit
+    (nvidia-container-toolkit; sudo nvidia-ctk runtime configure --runtime=docker).
+source = NVIDIA/nvidia-docker#349
 
 [podman-option-gpus]
 keys = unknown flag: --gpus

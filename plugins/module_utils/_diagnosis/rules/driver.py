@@ -829,7 +829,7 @@ remedy = Start it (sudo systemctl start nvidia-dcgm), or pass the host of nv-hos
 [driver-in-use]
 keys =
     is in use by
-    Module nvidia is in use
+    Module nvidia
     because it's being used by some other process
     appears to already be loaded in your kernel
     GPU Reset couldn
@@ -894,6 +894,7 @@ keys =
     nvidia-persistenced
 pattern =
     (?P<why1>Unable to find any NVIDIA devices)
+    (?P<why6>open /run/nvidia-persistenced/socket: no such file or directory)
     (?P<why2>device [0-9a-f:.]+ - (?:failed to open|persistence mode failed to be enabled|failed to enable
     + persistence mode))
     (?P<why3>Failed to (?:register RPC V\d|start local RPC|create RPC) service)
@@ -902,6 +903,9 @@ pattern =
     + /var/run/nvidia-persistenced|load symbol \w+ from libnvidia-cfg\.so\.1)|Unable to access
     + /var/run/nvidia-persistenced)
 values =
+    advice of why: open => The driver was probably updated while it was loaded, and nvidia-persistenced ended. Reboot
+    + the
+    + host, or, if nvidia-smi works, run sudo systemctl restart nvidia-persistenced; then create the container again
     advice of why: Unable to find|device => Read the driver's messages (nvidia-smi; sudo dmesg | grep -i nvrm): there
     + is no module for this kernel, the GPU did not start, or another driver (vfio-pci, nouveau) holds it. After the
     + repair, run sudo systemctl restart nvidia-persistenced
@@ -936,6 +940,7 @@ values =
     what of number: (137|14[4-9]|150|155)$ => a link between GPUs (NVLink) had an error
     what of number: 121$ => the link between processor and GPU had errors
     what of number: (15[67]|16[018]|17[12])$ => part of the GPU's memory has errors and is retired
+    what of number: [12]\d{4}$ => a switch between GPUs (NVSwitch) or a link at it had an error
     what of number: . => NVIDIA's catalogue says what it means
     advice of number: (8|38|44|46|56|57|61|62|68|109|110|121|158|167)$ => Reset the GPU or reboot. If it happens
     + again, use a newer driver
@@ -943,6 +948,8 @@ values =
     + checked
     advice of number: (74|137|14[4-9]|150|155)$ => Reset the GPUs together or reboot, and look up the link in
     + nvidia-smi nvlink -e and the fabric manager's log. If it happens again, have the hardware checked
+    advice of number: [12]\d{4}$ => Read the fabric manager's log (/var/log/fabricmanager.log), reset all GPUs together
+    + or reboot, and have the hardware checked if it happens again
     advice of number: . => Look the number up in NVIDIA's catalogue of Xids, which says what to do
 uncertain = yes
 cause = The driver reports Xid {number}[ for the program {program}]: {what}[ ({words})].

@@ -527,6 +527,13 @@ values =
     advice of found: (cargo|rustc|rustup)$ => Install Rust (rustup) and put ~/.cargo/bin on PATH
     advice of found: (conda|mamba|micromamba)$ => Install Miniforge for aarch64, and run conda init
     advice of found: add-apt-repository$ => Install software-properties-common
+    advice of found: (?:sudo: )?gpg2?$ => Install gnupg (sudo apt install gnupg), and run the step again
+    advice of found: (lspci|setpci)$ => Install pciutils
+    advice of found: (ifconfig|netstat|route)$ => Use ip -br addr, ss and ip route, or install net-tools
+    advice of found: (ping|dig|nslookup|lsb_release|rsync|jq|unzip|wget|curl|tmux|htop|numactl|dkms|mokutil|ethtool|ipe
+    +rf3
+    +|nvme|smartctl)$ => Install its package (sudo apt install iputils-ping, dnsutils, lsb-release, nvme-cli or
+    + smartmontools; the others are packages of the same name)
     advice of found: (ollama|vllm|sglang|trtllm-\w+|jupyter|jupyter-lab|torchrun|ray|ansible|ansible-playbook)$ =>
     + Install it, or activate the environment that has it
     advice of found: docker$ => Install Docker, and in a container mount the host's socket only if you intend that

@@ -566,12 +566,13 @@ source = https://download.samba.org/pub/rsync/rsync.1
 [copy-path-refused]
 keys =
     scp:
-    rsync: [
+    rsync:
     some files/attrs were not transferred
 pattern =
     scp: (?:dest open|stat (?:local|remote)|open local|realpath|write remote|local|remote mkdir|mkdir)?
     + ?'?(?P<path1>[^'\n:]+)'?: (?P<why1>No such file or directory|Failure|not a regular file|Permission denied)
-    rsync: \[\w+\] (?!link_stat)\w+(?:[: ]+\w+)? '?(?P<path2>[^'\n]+?)'?(?: \(in \S+\))? failed: (?P<why2>No such file
+    rsync: (?:\[\w+\] )?(?!link_stat)\w+(?:[: ]+\w+)? '?(?P<path2>[^'\n]+?)'?(?: \(in \S+\))? failed: (?P<why2>No such
+    + file
     + or
     + directory|Permission denied|No space left on device|Operation not permitted|Is a directory|Not a
     + directory|Read-only file system)

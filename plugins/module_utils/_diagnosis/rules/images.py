@@ -102,7 +102,9 @@ values =
     advice of program: serve$|vllm$ => Write the full command (vllm serve MODEL), or omit the part that is already the
     + image's entry point
     advice of program: nvidia-(smi|ctk) => Start the container with --gpus all (with Podman, --device
-    + nvidia.com/gpu=all), which mounts nvidia-smi
+    + nvidia.com/gpu=all), which mounts nvidia-smi. In Kubernetes, the pod did not get NVIDIA's runtime: run sudo
+    + nvidia-ctk
+    + runtime configure --runtime=containerd on the node, restart containerd, and check that nvidia-smi works there
     advice of program: new[ug]idmap => Install the package uidmap on the host, which Podman needs without root
     advice of program: (/bin/|/usr/bin/)?bash$ => The image may have only sh, or a program set as its entry point. Try
     + sh, or --entrypoint

@@ -32,17 +32,27 @@ pattern =
     nvme (?P<device8>nvme\d+): Device not ready
     /dev/(?P<device7>\w+): UNEXPECTED INCONSISTENCY
     I/O error, dev (?P<device1>\w+)
-    nvme (?P<device2>nvme\d+): I/O (?:tag )?\d+[^\n]*?QID \d+ (?:timeout|\(I/O\))
+    nvme (?P<device2>nvme\d+): I/O (?:tag )?\d+[^\n]*?QID \d+ (?P<late>timeout, (?:aborting|completion
+    + polled))(?!(?s:.{0,1500}?)(?:I/O
+    + error, dev|Removing after|controller is down))
+    nvme (?P<device15>nvme\d+): I/O (?:tag )?\d+[^\n]*?QID \d+ (?:timeout|\(I/O\))
     EXT4-fs error \(device (?P<device3>\w+)\)
     nvme (?P<device4>nvme\d+): controller is down
     critical medium error, dev (?P<device5>\w+)
     EXT4-fs \((?P<device6>\w+)\): Remounting filesystem read-only
 values =
+    state of late: . => did not answer in time
+    state of device: . => fails
     advice of device: loop => It is a file used as a disk: see which (losetup -a), whether the file system that holds
     + it is full or read-only (df -h), and what the kernel reports of the disk below
+    advice of late: .*polled => The disk works, but its interrupts arrive late or get lost. Use a newer kernel and the
+    + disk's newest firmware, and try the kernel option pcie_aspm=off. It is no loss of data
+    advice of late: . => First disable the disk's power saving (kernel option nvme_core.default_ps_max_latency_us=0, or
+    + pcie_aspm=off) and update its firmware (fwupdmgr); smartctl -a shows its health and temperature. If I/O errors
+    + follow, save your data and have it replaced
     advice of device: . => Save your data, check nvme smart-log and smartctl, check the file system from another
     + system (fsck), and have the disk replaced if errors come back
-cause = The disk {device} or its file system fails. Later errors of programs are consequences.
+cause = The disk {device} or its file system {state}. Later errors of programs are consequences.
 remedy = {advice}.
 
 [device-gone]

@@ -73,6 +73,20 @@ remedy = Install nvidia-container-toolkit on the node, run sudo nvidia-ctk runti
     set must run first.
 source = NVIDIA/gpu-operator#413
 
+[kubectl-request-timeout]
+keys =
+    Error from server (Timeout)
+    failed calling webhook
+pattern =
+    Error from server \(Timeout\)[^\n]*(request did not complete within requested timeout)
+    failed calling webhook '(?P<hook>[^'\n]+)'[^\n]*(?P<why>context deadline exceeded|connection refused|no endpoints
+    + available|timeout|x509[^\n]{0,80})
+cause = The Kubernetes API did not finish the request in time, because a webhook[ ({hook})] did not answer it: {found}.
+remedy = Check that the webhook's pod runs (kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations;
+    kubectl get pods -A), that the control plane reaches the pods' network (the firewall; on a cloud's private cluster,
+    allow the webhook's port), and try again. If its program was removed, delete the webhook's configuration.
+source = kgateway-dev/kgateway#2696
+
 [k8s-operator-waits-for-driver]
 keys = /run/nvidia/validations/
 pattern = cannot statx? '/run/nvidia/validations/([\w.-]*driver[\w.-]*)': No such file or directory

@@ -156,11 +156,13 @@ source = LMCache/LMCache#4759
 keys =
     due to memory pressure
     due to memory used
+    Memory pressure for
     sending SIGTERM to process
     sending SIGKILL to process
 pattern =
     (?P<by1>systemd-oomd)?\[\d+\]: Killed (?P<name1>\S+) due to memory (?:pressure|used)
     Killed (?P<name2>/\S+) due to memory (?:pressure|used)
+    Memory pressure for (?P<name4>/\S+) is (?:greater than )?[\d.%]+
     (?P<by2>earlyoom)?(?:\[\d+\]: )?sending SIG(?:TERM|KILL) to process \d+ uid \d+ '(?P<name3>[^'\n]+)'
 cause = A memory daemon (systemd-oomd, earlyoom) killed {name}, because the host had almost no memory left.
 remedy = Reduce the program's memory (a smaller share for a server, a shorter context, fewer jobs), or run it as a

@@ -203,9 +203,11 @@ keys =
     no socket interface found
     NET/Socket : no interface found
     ncclSocketInit: connecting to address
+    Address family not supported by protocol
 pattern =
     Bootstrap : (no socket interface found)
     NET/Socket : (no interface found)
+    WARN Socket creation failed : (Address family not supported by protocol)
     ncclSocketInit: connecting to address +(with family \d+) is neither
 cause = No network interface of this host matches NCCL_SOCKET_IFNAME ({found}).
 remedy = Set it to a name that `ip -br addr` shows with an address on this host (enp1s0f0np0 on a Spark), or unset it.
@@ -221,6 +223,8 @@ pattern =
     NCCL WARN (?:Net : )?Connect to (?P<peer1>\S+) failed : (?P<why1>[\w ]+)
     socket(?:Poll|Start)Connect: [Cc]onnect to (?P<peer2>\S+) (?:returned|failed :?) ?(?:\d+\()?(?P<why2>[\w ]+)
 values =
+    where of peer: fe80 => it is a link-local IPv6 address, which NCCL cannot use here. Set NCCL_SOCKET_FAMILY=AF_INET,
+    + and give the interface an IPv4 address
     where of peer: (?:172\.(?:1[6-9]|2\d|3[01])\.|127\.) => usually this address belongs to a container's network or to
     + the host itself, and other hosts cannot reach it
     where of why: .*refused => nothing listens there any more (that rank may have ended), or a firewall rejects the

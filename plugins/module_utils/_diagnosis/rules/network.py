@@ -147,6 +147,7 @@ pattern =
     lookup (\S+?)(?: on \S+)?: server misbehaving
     lookup (\S+?)(?: on \S+)?: (?:read udp [^\n]*: )?i/o timeout
     Could not resolve hostname (?P<template>[^\n:]{0,80}?(?:\{\{|\||\[)[^\n:]{0,80}): [A-Z]
+    ssh: Could not resolve hostname (?P<peer>(?![\w.-]+\.(?:com|org|io|net|dev|ai)\b)[^\s():]+)
     Could not resolve host(?:name \(Could not resolve host)?(?:name)?:? ([^\s():]+)
     (?:Could not resolve|Temporary failure resolving) '([^'\n]+)'
     Failed to resolve '([^'\n]+)'
@@ -161,6 +162,10 @@ unless =
 values =
     advice of template: . => The inventory or the play's hosts: has an expression that was not evaluated. Write the
     + group's or the host's name there, or define the variable before Ansible reads it (-e, the inventory)
+    advice of peer: . => ssh needs a name that this host (or container) knows: add the address and the name to
+    + /etc/hosts
+    + on every host, or write the address into the hostfile. In Kubernetes, the other pod must run first, and its
+    + service must exist (kubectl get pods,svc)
     advice of found: (?!Name|Temporary)[\w-]+$ => A name without a dot is in your own network. If it is a container or
     + a compose service, check that it runs (docker ps -a) and is in the same Docker network. For a host, add the
     + address to /etc/hosts (in the container too), or use NAME.local if Avahi runs on both hosts
@@ -336,6 +341,8 @@ unless =
     retr\w+ ncclUniqueId
     \[c10d\]
     DistNetworkError
+    socketProgressOpt|ncclRemoteError
+    USB error
     \b(?:ibv|rdma|mlx5dv)_\w|\b(?:QP|GID|[Qq]ueue [Pp]air)\b|ncclSystemError|unhandled system error
     WARNING: Retrying
     Retry scheduled
@@ -388,6 +395,7 @@ pattern =
     No route to host
     Failed to establish a new connection
 unless =
+    Event loop failed
     networkd-wait-online
     probe failed:
     WARNING: Retrying

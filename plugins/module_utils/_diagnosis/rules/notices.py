@@ -610,6 +610,15 @@ notice = yes
 cause = Others may read {file}, which may hold passwords: this is a warning from netplan, not a failure.
 remedy = Run sudo chmod 600 {file}.
 
+[ray-shared-memory-small]
+keys = The object store is using /tmp instead of /dev/shm
+pattern = object store is using /tmp instead of /dev/shm because /dev/shm has only (?P<size>\d+) bytes
+notice = yes
+cause = Ray keeps its objects on the disk, because /dev/shm of the container has only {size} bytes. It works, but
+    slowly.
+remedy = Start the container with --ipc=host, or --shm-size=16g.
+source = ServerlessLLM/ServerlessLLM#311
+
 [core-dumped]
 keys = dumped core.
 pattern = Process \d+ \((?P<program>[^)\n]+)\) of user \d+ (?P<what>dumped core)

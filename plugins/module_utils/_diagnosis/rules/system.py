@@ -201,6 +201,7 @@ keys =
 pattern =
     (?P<unit1>[\w@.\\-]+): start operation timed out
     (?P<unit2>[\w@.\\-]+): Failed with result 'timeout'
+unless = -wait-online\.service
 cause = {unit} did not report in time that it is ready, so systemd stopped it. A large model takes minutes to load.
 remedy = Raise TimeoutStartSec in a drop-in (systemctl edit {unit}; infinity for no limit), and check in the unit's own
     lines what it waited for.
@@ -497,6 +498,8 @@ keys =
     Failed to download metadata for
     failed to write data to efivarfs
     when not on AC power
+    ailed to write-firmware
+    ailed to download, server response
 pattern =
     (?P<why12>(?:Could not apply capsules?(?: update)?: [\w ]+|failed to wait for detach[\w ]*|firmware signature
     + missing or not trusted|failed to update bootorder|shim isn't installed|ESP partition or a ESP mount point not
@@ -509,6 +512,8 @@ pattern =
     (?P<why7>failed to write data to efivarfs[^\n]*)
     (?P<why8>[\w ]*when not on AC power)
     (?P<why13>failed to read flash)
+    [Ff]ailed (?P<why15>to write-firmware: [^\n]{1,140})
+    [Ff]ailed (?P<why16>to download, server response was \d+)
     (?P<why14>failed to erase fw[^\n]*)
     (?P<why1>org\.freedesktop\.fwupd was not provided)
     (?P<why2>Blocked executable in the ESP)[^:\n]*: (?P<file>/\S+)
@@ -516,6 +521,11 @@ pattern =
     (?P<why4>UEFI capsule updates not available)
     (?P<why5>[Ff]ailed to run update on reboot|CapsuleApp: failed to update)
 values =
+    advice of why: to write => Turn the host and the device fully off for a minute (unplug the power), plug the device
+    + into the host itself, and run sudo fwupdmgr refresh --force and sudo fwupdmgr update again. If it is refused
+    + again, use the vendor's own updater, or a newer fwupd
+    advice of why: to download => The vendor's list is older than its files. Run sudo fwupdmgr refresh --force, and try
+    + again in a few hours
     advice of why: Could => The firmware rejected the capsule at boot. Check that the boot entry Linux Firmware
     + Updater exists, and that the EFI partition has fwupdaa64.efi (fwupdx64.efi) and free space, run the vendor's own
     + updater or its EFI shell, and clear old entries (efibootmgr)
@@ -703,14 +713,19 @@ remedy = Between Sparks, set an address manually (netplan: addresses; nmcli con 
 [network-wait-timeout]
 keys =
     while waiting for network connectivity
-    networkd-wait-online
+    Event loop failed
+    wait-online
+    Wait for Network to be
 pattern =
     (Timeout occurred while waiting for network connectivity)
-    networkd-wait-online[^\n]*: (Event loop failed: Connection timed out)
-cause = The boot waited in vain for an interface without a network ({found}). networkd waits for each interface that
-    netplan names, such as a ConnectX port without a cable.
+    (Event loop failed: Connection timed out)
+    ((?:networkd|NetworkManager)-wait-online\.service: (?:start operation timed out|Failed with result))
+    (Failed to start [^\n]{0,60}Wait for Network to be \w+)
+cause = The boot waited in vain for an interface without a network ({found}). It waits for each interface that
+    netplan names, such as a ConnectX port without a cable. Everything else works.
 remedy = Set optional: true for that interface in /etc/netplan (networkctl shows which interface is configuring), then
-    run sudo netplan apply.
+    run sudo netplan apply. Disable the waiting service of the network manager that is not in use (systemctl is-enabled
+    NetworkManager-wait-online systemd-networkd-wait-online).
 
 [nmcli-refused]
 keys =

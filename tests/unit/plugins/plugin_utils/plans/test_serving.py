@@ -36,7 +36,9 @@ def test_a_known_error_in_the_journal_is_explained() -> None:
         "(EngineCore pid=7) ERROR 11-20 10:00:00 [core.py:8] torch.AcceleratorError: CUDA error: an illegal instruction"
     )
     failure = plan(__serving_said={"stdout_lines": ["Started.", f"{line} was encountered"]}).steps["failure"]
-    assert failure.startswith("A kernel stopped at an instruction") and "Choose another backend" in failure
+    assert "perhaps: A kernel stopped" in failure and "Choose another backend" in failure
+    sure = plan(__serving_said={"stdout_lines": ["ImportError: libcudart.so.12: cannot open shared object file"]})
+    assert "perhaps: " not in sure.steps["failure"]
     assert "failure" not in plan(__serving_said={"stdout_lines": ["Started."]}).steps
 
 
