@@ -35,7 +35,7 @@ _LEVELS = r"TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|CRITICAL|FATAL"
 _SHIP = r"(?:rank|default|local_rank|worker|tp|pp|dp)"
 #: The elements that can start a prefix.
 _HEAD = (
-    r"\d{4}-\d\d-\d\dT[\d:]{8}\.\d{7,9}Z(?: std(?:out|err) [FP])?(?= |$)| {4}default:(?= )|==> [\w.-]+:(?= )|>(?= )",
+    r"\d{4}-\d\d-\d\dT[\d:]{8}\.\d{7,9}Z(?: std(?:out|err) [FP])?(?= |$)| {4}default:(?= )|==> [\w.-]+:(?= )| *>(?= )",
     r"(?P<host1>[\w.-]+):\d+:\d+ \[\d+\]",
     rf"{_MONTH}{_TIME} (?:(?:{_LEVELS})|(?P<host2>[\w.-]+)) (?:[\w./@\\-]+\[\d+\]|(?!\d+:)[\w.@-][\w./@\\-]*):(?!\d)",
     r"\[ *[+]?\d+\.\d{3,}\](?: \[ *[A-Z]?\d+\])?",

@@ -68,6 +68,10 @@ pattern =
     UCX +ERROR (?P<why1>[^\n]{4,200})
     Unexpected UCX error: (?P<why2>[^\n]{3,120})
 values =
+    advice of why: .*no (?:remote registered memory|\w[\w ]*) (?:access )?transport => Let UCX use the RDMA ports: name
+    + them
+    + (UCX_NET_DEVICES=rocep1s0f0:1), unset UCX_TLS or add rc, and check that ucx_info -d lists rc there (a container
+    + needs --device /dev/infiniband). Over TCP alone, use UCX 1.12 or newer on all hosts
     advice of why: .*(?:timeout|[Tt]imed out|send\(|recv\(|[Cc]onnection|reset|refused|unreachable) => Check that the
     + other process still runs (its log has the first error), and that the hosts reach each other on all ports (ufw)
     + over the interfaces that UCX_NET_DEVICES names

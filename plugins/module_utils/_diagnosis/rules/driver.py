@@ -773,10 +773,18 @@ source = Mellanox/nv_peer_memory#85
 
 [kernel-module-missing]
 keys = modprobe: FATAL: Module
-pattern = Module (?P<module>(?!nvidia)[\w-]+) not found in directory /lib/modules/(?P<kernel>\S+)
+pattern = Module (?P<module>(?!nvidia)[\w-]+) not found in directory [\w./-]{0,120}/lib/modules/(?P<kernel>\S+)
+values =
+    advice of module: ip_conntrack => Write nf_conntrack instead: newer kernels renamed it
+    advice of module: (?:xhci_pci|ext4|vfat|nvme\w*|usbcore|loop|overlay|tun|fuse)$ => Remove it from the list of
+    + modules,
+    + if this kernel has it built in (grep it in /lib/modules/KERNEL/modules.builtin); otherwise install the extra
+    + modules
+    + of that kernel, or boot the previous one
+    advice of module: . => Install its extra modules (linux-modules-extra with that kernel's version, if Ubuntu has it),
+    + or reboot if the kernel was upgraded since the last start. A container cannot load modules
 cause = The running kernel {kernel} has no module {module}.
-remedy = Install its extra modules (linux-modules-extra-{kernel}, if Ubuntu has it), or reboot if the kernel was
-    upgraded since the last start. A container cannot load modules.
+remedy = {advice}.
 
 [gpu-counters-not-permitted]
 keys =

@@ -319,6 +319,7 @@ keys =
     : permission denied
 pattern =
     mkdir '(?P<path1>[^'\n]+)' failed: (?P<why1>Permission denied)
+    create (?P<link>hard link) '[^'\n]+' => '(?P<path9>[^'\n]+)': (?P<why9>Operation not permitted)
     mkdir (?P<path6>(?P<in_home>/home/\w[^:\n]*)): (?P<why6>permission denied)
     mkdir:? (?:cannot create directory )?'?(?P<path8>(?P<made>/(?:mnt|opt|srv|var)/[^:'\n]+?))'?:
     + (?P<why8>[Pp]ermission denied)
@@ -346,6 +347,9 @@ values =
     + (chmod +x; in a Dockerfile COPY --chmod=755, in git update-index --chmod=+x), or start it with sh
     advice of path: /(?:etc|usr|boot|lib|root|proc|sys|dev)/ => Run it with sudo, because this path belongs to the
     + system
+    advice of link: . => The kernel lets an account link only files that it owns (fs.protected_hardlinks). Use ln -s or
+    + cp,
+    + or do this step as root (USER root before it in a Dockerfile)
     advice of made: . => Create it as root for the account that runs this: sudo mkdir -p, then sudo chown -R ACCOUNT:
     + (for a service, User= in systemctl cat)
     advice of in_home: . => Check who may enter each directory of the path (namei -l) and who owns the last. A private
@@ -421,6 +425,9 @@ values =
     advice of path: /var/lib/(?:docker|containerd)/ => The engine's image store lost it, as happens after a full disk
     + or a clean-up: restart the engine, run docker builder prune, and build or pull again
     advice of path: /dev/ => Load the driver of that device or plug it in; a container needs --device
+    advice of path: /proc/sys/net/bridge/ => Load the module br_netfilter (sudo modprobe br_netfilter), and write its
+    + name
+    + into a file in /etc/modules-load.d, so that it is loaded at each start
     advice of path: /(?:proc|sys)/ => The running kernel does not have it: its module is not loaded (modprobe), or a
     + container hides it
     advice of path: \S*\.sock => The service that creates this socket does not run, or creates it elsewhere: check

@@ -221,9 +221,10 @@ keys =
 pattern =
     [Tt]imed out waiting for device (\S+)
     Job (\S+\.device)/start timed out
-cause = At boot the device {found}, which /etc/fstab or a unit names, did not appear.
+cause = At boot the device {found}, which /etc/fstab, a unit or the kernel's options name, did not appear.
 remedy = Compare /etc/fstab with lsblk -f (the UUID changes when a disk is formatted), and add nofail to a disk that
-    may be missing.
+    may be missing. If it holds the system, the kernel or its initial RAM disk lacks the driver (of USB or NVMe): boot
+    the previous kernel, and add the driver (update-initramfs -u).
 
 [snap-refused]
 keys =
