@@ -43,11 +43,10 @@ def tolerance(variance: float, count: int, most: float = 1.0) -> float:
     return (step + math.sqrt(step**2 + 2 * count * variance * log)) / count
 
 
-class Judge:
+class Judge(t.NamedTuple):
     """Compares random numbers with their distribution."""
 
-    def __init__(self, cases: Cases) -> None:
-        self.cases = cases
+    cases: Cases
 
     def share(self, case: str, hits: torch.Tensor, probability: float) -> None:
         """Compare the share of hits with a probability."""

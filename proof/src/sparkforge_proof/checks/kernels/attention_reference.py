@@ -149,13 +149,9 @@ class _Exact:
         q, do = inputs.query, inputs.gradient
         k, v = (x.repeat_interleave(self.group, 1) for x in (inputs.key, inputs.value))
         scale = inputs.scale or 1 / math.sqrt(q.shape[-1])
-        allowed = torch.ones((), dtype=torch.bool)
-        added = torch.zeros((), dtype=torch.float64)
-        if inputs.mask is not None and inputs.mask.dtype == torch.bool:
-            allowed = inputs.mask
-        elif inputs.mask is not None:
-            allowed = inputs.mask.isfinite()
-            added = inputs.mask.masked_fill(~allowed, 0.0)
+        mask = torch.zeros((), dtype=torch.float64) if inputs.mask is None else inputs.mask
+        allowed = mask if mask.dtype == torch.bool else mask.isfinite()
+        added = torch.zeros((), dtype=torch.float64) if allowed is mask else mask.masked_fill(~allowed, 0.0)
         self.q, self.k, self.v, self.do, self.scale, self.allowed, self.added = q, k, v, do, scale, allowed, added
         self.product = scale * (q @ k.mT)
         self.s = self.product + added

@@ -66,12 +66,10 @@ def _compare_floating_point(
         # Adding a bias to a rounded result rounds a second time.
         allowed_with_bias = bound(with_bias, size.T + c.abs()) + unit * exact.T.abs()
     # Torch's tensor subclass for these functions would import the compiler, which takes seconds.
-    sparse, bias_on_device = left.to(context.device), bias.to(context.device)
-    dense = right.to(context.device)
+    packed, dense = torch._cslt_compress(left.to(context.device)), right.to(context.device)
     column_major = right.T.contiguous().to(context.device).T
-    packed = torch._cslt_compress(sparse)
     plain, by_columns = torch._cslt_sparse_mm(packed, dense), torch._cslt_sparse_mm(packed, column_major)
-    linear = torch._cslt_sparse_mm(packed, column_major, bias=bias_on_device, transpose_result=True)
+    linear = torch._cslt_sparse_mm(packed, column_major, bias=bias.to(context.device), transpose_result=True)
     cases.compare(name, plain, exact, allowed)
     cases.compare(f"{name}, dense by columns", by_columns, exact, allowed)
     cases.compare(f"{name}, as a linear layer has it", linear, with_bias, allowed_with_bias)

@@ -18,6 +18,7 @@ from ..survey import all_operators, comparison, operator_bounds, rounding, varia
 from .large import REMEDY, require
 
 if t.TYPE_CHECKING:
+    Shape = tuple[int, ...]
     Call = t.Callable[[t.Sequence[torch.Tensor]], list[torch.Tensor]]
 
 #: The numbers of rows and columns, which give more than 2^20 elements on a CPU, 2^16 for slow functions, and more than
@@ -122,13 +123,7 @@ def _listed(context: Context) -> t.Iterator[tuple[int, str, t.Any]]:
 
 
 def _compare_rows(
-    cases: Cases,
-    context: Context,
-    operator: t.Any,
-    name: str,
-    dtype: torch.dtype,
-    count: int,
-    matrix: tuple[int, int] | None = None,
+    cases: Cases, context: Context, operator: t.Any, name: str, dtype: torch.dtype, count: int, matrix: Shape = ()
 ) -> bool:
     """Compare the results for many equal rows with those for a few; tell whether anything was compared.
 
@@ -196,7 +191,7 @@ def _calls(operator: t.Any, name: str, dtype: torch.dtype, device: str) -> t.Ite
 
 
 def _draw_rows(
-    context: Context, operator: t.Any, name: str, number: int, shape: tuple[int, ...], dtype: torch.dtype
+    context: Context, operator: t.Any, name: str, number: int, shape: Shape, dtype: torch.dtype
 ) -> list[torch.Tensor]:
     """Return a row for each tensor, with values from the operator's domain that all differ in float32.
 

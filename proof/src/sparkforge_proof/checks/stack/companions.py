@@ -28,22 +28,15 @@ def load(module: str, remedy: str = "") -> t.Any:
     return importlib.import_module(module)
 
 
-def overlaps(boxes: torch.Tensor) -> torch.Tensor:
-    """Return the intersection over union for each pair of boxes with integer coordinates."""
+def non_maximum_suppression(boxes: torch.Tensor, scores: torch.Tensor, threshold: float) -> torch.Tensor:
+    """Return the boxes that non-maximum suppression keeps, best first; their coordinates are integers."""
     low = torch.maximum(boxes[:, None, :2], boxes[:, :2])
     shared = (torch.minimum(boxes[:, None, 2:], boxes[:, 2:]) - low).clamp(min=0).prod(-1)
     areas = (boxes[:, 2:] - boxes[:, :2]).prod(1)
-    return shared.double() / (areas[:, None] + areas - shared)
-
-
-def non_maximum_suppression(shares: torch.Tensor, scores: torch.Tensor, threshold: float) -> torch.Tensor:
-    """Return the boxes that non-maximum suppression keeps, best first.
-
-    :param shares: the result of :func:`overlaps`.
-    """
+    overlaps = shared.double() / (areas[:, None] + areas - shared)
     indices: list[int] = []
     for index in scores.argsort(descending=True).tolist():
-        if bool((shares[index, indices] <= threshold).all()):
+        if bool((overlaps[index, indices] <= threshold).all()):
             indices.append(index)
     return torch.tensor(indices)
 
@@ -63,7 +56,6 @@ def torchvision(context: Context) -> Measured:
         boxes = torch.cat([corner, corner + torch.randint(1, size, (count, 2), generator=generator)], 1)
         # All scores differ.
         scores = (torch.randperm(count, generator=generator) + 1) / (count + 1)
-        shares = overlaps(boxes)
         actual = suppress(boxes.float().to(context.device), scores.to(context.device), 0.5)
-        cases.exactly(f"{count} boxes", actual, non_maximum_suppression(shares, scores, 0.5))
+        cases.exactly(f"{count} boxes", actual, non_maximum_suppression(boxes, scores, 0.5))
     return cases.result()
