@@ -35,7 +35,7 @@ _MODULE = re.compile(r"\.(?:abi3|cpython-\w+(?:-[\w-]+)?)\.so$")
 #: A library that the package loads on any machine: an extension module, or one whose path names no machine.
 _NEEDED = re.compile(rf"{_MODULE.pattern}|^(?!.*(?i:amd64|x86|x64|i[3-6]86|arm|aarch|tests?/)).*\.so(\.[\d.]+)?$")
 #: Packages that run on the GPU only with code of their own, which their builds for the CPU lack.
-_WITH_KERNELS = frozenset("bitsandbytes causal-conv1d ctranslate2 flash-attn mamba-ssm sgl-kernel vllm xformers".split())
+_OF_KERNELS = frozenset("bitsandbytes causal-conv1d ctranslate2 flash-attn mamba-ssm sgl-kernel vllm xformers".split())
 #: How many of a package's damaged files are named.
 _SHOWN = 20
 _LOCAL = re.compile(r"\+(?:.*\.)?cu(\d+)(\d)\b")
@@ -197,7 +197,7 @@ def _of_package(
     of_cuda = [library for library in libraries if os.path.basename(library["path"]) == "libtorch_cuda.so"]
     if package["name"] == "torch" and libraries and not of_cuda:
         yield report("no", "cpu_only", "it is a CPU build: it has no libtorch_cuda.so.")
-    if package["name"] in _WITH_KERNELS and libraries and not any(_code([library]) for library in libraries):
+    if package["name"] in _OF_KERNELS and libraries and not any(_code([library]) for library in libraries):
         yield report("perhaps", "cpu_only", "it has no GPU code: this build runs on the CPU alone.")
     if package["name"] == "torch" and versions.numbers(package["version"])[:2] < architectures.GUARD_LIFTED:
         trapped = architectures.trapped(_code(of_cuda), ())
