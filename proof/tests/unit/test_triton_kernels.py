@@ -76,6 +76,7 @@ def test_sizes_of_kernels_are_constants():
     kernels = {node.name: node.args.args for node in ast.parse(source).body}
     programs = sum(map(len, triton_operations.PROGRAMS.values()))
     assert list(kernels) == ["dot", "recurrence", "double", *(f"kernel_{number}" for number in range(programs))]
+    assert source.count('short: "i16", half: "fp16"') == programs
     for arguments in kernels.values():
         # Triton treats a parameter as constant if its annotation contains this word.
         sizes = [each for each in arguments if each.arg.isupper() and each.arg not in ("X", "Y", "Z")]

@@ -19,7 +19,7 @@ PROGRAMS = {
 }
 #: By table, what is drawn for a launch: rows, columns, warps, steps, and the range of numbers.
 SHAPES: dict[str, tuple[tuple[t.Any, ...], ...]] = {
-    "blocks": ((2, 16, 64), (4, 32, 128), *(_LAUNCHES := ((1, 2, 4, 8), (2, 3, 5))), ((-8, 8),)),
+    "blocks": ((2, 16, 64), (4, 32, 128), *(_LAUNCHES := ((1, 2, 4, 8), (1, 2, 3, 5))), ((-8, 8),)),
     "columns": ((16, 64), (1,), *_LAUNCHES, ((-8, 8),)), "rows": ((1,), (128, 256), *_LAUNCHES, ((-8, 8),)),
     "wide blocks": ((8, 32), (8, 64, 128), *_LAUNCHES, ((-8, 8),)),
     "products": ((32, 64), (32, 64, 128), *_LAUNCHES, ((-1, 2),)),
@@ -105,7 +105,7 @@ def _compare(cases: Cases, context: Context, kernel: t.Any, launch: Launch) -> l
     options = {"R": shape[1], "C": shape[2], "N": expected[0].numel(), "num_warps": launch.warps}
     case = f"{launch.text}, {shape[1]} x {shape[2]}, {launch.warps} warps"
     try:
-        compiled = kernel[(BLOCKS,)](*inputs, actual, launch.steps, **options)
+        compiled = kernel[(BLOCKS,)](*inputs, actual, *[launch.steps] * 3, **options)
     except Exception as error:
         if "CUDA error" in str(error) or "illegal" in str(error):
             raise
