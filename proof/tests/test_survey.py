@@ -62,6 +62,8 @@ from sparkforge_proof.checks.kernels import scaled_matmul, sparsity, triton_oper
 from sparkforge_proof.checks.survey import all_operators, calls, comparison, compositions, conditions, expressions, grid
 from sparkforge_proof.checks.survey import operator_bounds, panels, rounding, variants
 from sparkforge_proof.checks.survey.conditions import Operator
+class Device(str):
+    __eq__, __hash__ = lambda self, other: other == "cuda", str.__hash__
 """
 #: A list with one operator that lacks the attributes the survey reads.
 STRANGER = """
@@ -610,10 +612,43 @@ for table, programs in triton_operations.PROGRAMS.items():
             print(text)
 """, []),
     # Functions that only GPUs have are replaced: right ones, and then wrong ones that fail under one condition.
-    "products of groups blocks and many rows are compared": ("""
-class Device(str):
-    __eq__, __hash__ = lambda self, other: other == "cuda", str.__hash__
+    "sizes and values that only gpus get are compared": ("""
+from sparkforge_proof.checks.data import layouts
+from sparkforge_proof.checks.kernels import algebra, convolution, matmul, transforms
+from sparkforge_proof.checks.sizes import shapes
+def grouped(a, b, offs):
+    parts = zip(a.tensor_split(offs[:-1].long(), 3 - b.dim()), b if b.dim() == 3 else b.tensor_split(offs[:-1].long()))
+    products = [x @ y + wrong * (x.shape[1] == 0) for x, y in parts]
+    return torch.cat(products) if b.dim() == 3 else torch.stack(products)
 
+def eigh(matrix, UPLO):
+    values, vectors = solution(matrix, UPLO)
+    return values, vectors.roll(int(wrong and values.min() < 1e-5), 1)
+
+def beyond(a, b):
+    result = product(a, b)
+    result[2**20 :] *= not (wrong and (a.layout != torch.strided or a.dtype == torch.bfloat16))
+    return result
+
+product, solution, transform = torch.Tensor.__matmul__, torch.linalg.eigh, torch.fft.fft
+torch.Tensor.__matmul__, shapes.f.grouped_mm, torch.linalg.eigh = beyond, grouped, eigh
+torch.fft.fft = lambda x: transform(x).nan_to_num(0) if wrong else transform(x)
+for wrong in (False, True):
+    context, cases = Context(Device("cpu"), limits={"seed": 1}), [bounds.Cases("it", "") for _part in range(4)]
+    layouts._compare_many_rows(cases[0], context, bounds.functions_of("sparse", "x, y"))
+    algebra._compare_singular(cases[1], context, "float32", 4, 5)
+    transforms._compare_overflow(cases[2], context)
+    matmul.compare_repeated(cases[3], context, "bfloat16", matmul.LARGE[4])
+    with contextlib.suppress(check.Failed):
+        print(shapes.groups(context).ratio)
+    print(*(int(each.worst > 1) for each in cases))
+convolution._require_cudnn, convolution._compare_layers = str, lambda cases, context, layers: seen.extend(layers)
+seen = []
+with contextlib.suppress(check.Unanswered):
+    convolution.convolutions(context, "conv2d")
+print(*(layer.name for layer in seen if set(convolution.output_size(layer)) == {1}))
+""", ["0.0", "0 0 0 0", "1 1 1 1", "1 x 1 to a pixel, stride 3"]),
+    "products of groups blocks and many rows are compared": ("""
 def groups(a, b, left, right, offs, out_dtype):
     parts = zip(a.float().tensor_split(offs[:-1].long()), left.tensor_split(offs[:-1].long()), b.float(), right)
     products = [(x @ y) * u[:, None] * v * (not wrong or number < 2) for number, (x, u, y, v) in enumerate(parts)]

@@ -36,25 +36,18 @@ def sparse(context: Context) -> Measured:
             right = _integers(context, f"{columns} right", (columns, 9))
             dense, other = exact.float().to(device), right.float().to(device)
             size = f"{rows}x{columns}, {density:g} full"
-            expected_results = dict.fromkeys(operations, exact) | {
-                "times a matrix": exact @ right, "times a vector": exact @ right[:, 0], "transposed": exact.t(),
-                "addmm": 1 + exact @ right, "abs": exact.abs(), "relu": exact.relu(), "twice": exact * 2,
-                "negative": -exact, "from the left": torch.ones(2, rows).double() @ exact,
-            }  # fmt: skip
+            results = {operation: function(exact, right) for operation, function in operations.items()}
             block = (2, 2) if rows % 2 == 0 and columns % 2 == 0 else (1, 1)
             tensors = {
-                "COO": dense.to_sparse(),
-                "CSR": dense.to_sparse_csr(),
-                "CSC": dense.to_sparse_csc(),
-                "BSR": dense.to_sparse_bsr(block),
-                "BSC": dense.to_sparse_bsc(block),
-            }
+                "COO": dense.to_sparse(), "CSR": dense.to_sparse_csr(), "CSC": dense.to_sparse_csc(),
+                "BSR": dense.to_sparse_bsr(block), "BSC": dense.to_sparse_bsc(block),
+            }  # fmt: skip
             for name, tensor in tensors.items():
                 case = f"{name}, {size}"
                 cases.exactly(f"{case}, to dense", tensor.to_dense(), exact)
-                for operation, expected in expected_results.items():
+                for operation, function in operations.items():
                     with cases.offered(f"{name} {operation}"):
-                        cases.exactly(f"{case}, {operation}", operations[operation](tensor, other), expected)
+                        cases.exactly(f"{case}, {operation}", function(tensor, other), results[operation])
                 for target in (torch.sparse_coo, torch.sparse_csr, torch.sparse_csc):
                     with cases.offered(f"{name} to {target}"):
                         cases.exactly(f"{case}, to {target}", tensor.to_sparse(layout=target).to_dense(), exact)
@@ -62,7 +55,22 @@ def sparse(context: Context) -> Measured:
             _compare_compressed(cases, tensors["CSR"], exact, size)
     with cases.offered("spsolve"):
         _compare_solution(cases, context)
+    if device == "cuda":
+        _compare_many_rows(cases, context, operations)
     return cases.result()
+
+
+def _compare_many_rows(cases: Cases, context: Context, operations: t.Mapping[str, t.Any]) -> None:
+    """Compare products of sparse matrices with more than 2^20 rows, which repeat."""
+    right = _integers(context, "many rows right", (40, 3)).float()
+    tall = _integers(context, "many rows", (251, 40), 0.1).float().repeat(4_201, 1)
+    dense, other = tall.to(context.device), right.to(context.device)
+    matrices = {"COO": dense.to_sparse(), "CSR": dense.to_sparse_csr(), "CSC": dense.to_sparse_csc()}
+    for operation in ("times a matrix", "times a vector", "from the left"):
+        expected = operations[operation](tall, right)
+        for name, matrix in matrices.items():
+            with cases.offered(f"{name} {operation}"):
+                cases.exactly(f"{name}, {len(tall):,} rows", operations[operation](matrix, other), expected)
 
 
 def _compare_solution(cases: Cases, context: Context) -> None:
@@ -89,21 +97,13 @@ def _compare_coordinates(
     """Compare sums, products of two sparse tensors, softmax, gradients and duplicate coordinates (values are added)."""
     indices, values = x.indices(), x.values()
     doubled = torch.sparse_coo_tensor(torch.cat([indices, indices], 1), torch.cat([values, 2 * values]), x.shape)
-    cases.exactly(f"doubled places, {size}", doubled.to_dense(), exact * 3)
-    cases.exactly(f"coalesced, {size}", doubled.coalesce().values(), (exact[exact != 0] * 3))
-    cases.exactly(f"sum of rows, {size}", torch.sparse.sum(x, 1).to_dense(), exact.sum(1))
-    cases.exactly(f"sum of all, {size}", torch.sparse.sum(x), exact.sum())
-    cases.exactly(f"sum of two, {size}", (x + doubled).to_dense(), exact * 4)
-    cases.exactly(f"product of each, {size}", (x * x).to_dense(), exact * exact)
-    cases.exactly(f"product of two, {size}", torch.sparse.mm(x, x.t().coalesce()).to_dense(), exact @ exact.t())
+    operations = functions_of("coordinates", "", x=x, doubled=doubled, exact=exact, dense=dense_right, right=right)
+    for name, function in operations.items():
+        cases.exactly(f"{name}, {size}", *function())
     for call in range(1, 5):
         # Repeat this, because a fault may occur in only some of the calls.
         product = torch.sparse.mm(x, dense_right)
         cases.exactly(f"product with a dense one, call {call}, {size}", product, exact @ right)
-    ends = torch.tensor([0, exact.shape[0] - 1], device=x.device)
-    cases.exactly(f"rows by index, {size}", x.index_select(0, ends).to_dense(), exact[[0, -1]])
-    cases.exactly(f"joined, {size}", torch.cat([x, x], 1).to_dense(), torch.cat([exact, exact], 1))
-    cases.exactly(f"masked, {size}", dense_right.new_ones(exact.shape).sparse_mask(x).to_dense(), (exact != 0).double())
     shares = torch.sparse.softmax(x, 1).to_dense()
     expected = torch.where(exact != 0, exact, -torch.inf).softmax(1).nan_to_num(0.0)
     cases.compare(f"softmax, {size}", shares, expected, 64 * UNIT * torch.ones_like(expected))
@@ -187,12 +187,7 @@ def weights(context: Context) -> Measured:
 
 
 #: Orders of the left factor in memory.
-_ORDERS: dict[str, t.Callable[[torch.Tensor], torch.Tensor]] = {
-    "by rows": lambda value: value,
-    "by columns": lambda value: value.t().contiguous().t(),
-    "at an offset": lambda value: torch.cat([value.new_ones(3), value.flatten()])[3:].view(value.shape),
-    "with gaps": lambda value: torch.cat([value, value.new_ones(len(value), 3)], 1)[:, : value.shape[1]],
-}
+_ORDERS = functions_of("orders of factors", "value")
 
 
 def _compare_eight_bits(cases: Cases, context: Context) -> None:

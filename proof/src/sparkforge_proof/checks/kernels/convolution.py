@@ -314,6 +314,10 @@ def convolutions(context: Context, part: str) -> Measured:
     usual = Layer("3 x 3", 32, 24 if on_cpu else 40, (3, 3), (14, 14), padding=1)
     for dimensions, count in DRAWN[part]:
         layers = drawn_layers(context, dimensions, count, transposed)
+        if not on_cpu and not transposed:
+            # A stride and a result that is one element wide; see _edge_layer for why not on a CPU.
+            steps = (1,) * dimensions, ((stride := 2 + context.seed % 2),) * dimensions, 2, stride
+            layers.insert(2, Layer(f"1 x 1 to a pixel, stride {stride}", 33, 40, *steps))
         edges = [_edge_layer(context, dimensions, transposed, each) for each in (True, False) if on_cpu]
         _compare_layers(cases, context, [*layers, *([usual] if part == "conv2d" else []), *edges])
         # With AMX, 8-bit inputs of a layer with the widest padding were off by up to 4.8 bounds; 7 bits were not.

@@ -50,6 +50,12 @@ SIZES: dict[str, t.Any] = {
     "cuda": ((384, 2048, 320), ((512, 512, 512), (515, 1023, 259)), 10),
     "cpu": ((48, 2048, 64), ((128, 256, 128), (65, 257, 33)), 5),
 }
+#: Ranges of rows, terms and columns of larger products on a GPU: deep sums, which libraries split, a few rows with many
+#: columns, many of each, and more columns or rows than 65,535 blocks of 32. Of both, the first few repeat.
+LARGE = (((8, 64), (9_001, 70_001), (8, 64)), ((1, 16), (4_096, 8_200), (8_000, 13_000)),
+         ((1_024, 1_100), (1_024, 1_024), (2_048, 2_100)), ((1, 24), (16, 16), (2_200_001, 2_300_001)),
+         ((2_200_001, 2_300_001), (16, 16), (1, 24)))  # fmt: skip
+REPEATED = 31
 #: Products of batches of three matrices, of which a broadcast one has one, or of their first matrices.
 PRODUCTS = functions_of("products", "x, y, z")
 #: Ranges of rows, terms and columns for which libraries have kernels of their own: few terms, a row, a column, others.
@@ -98,6 +104,21 @@ def _compare_exact(cases: Cases, context: Context, name: str, dtype: torch.dtype
     left, right = left.to(context.device), right.to(context.device)
     for repeat in range(repeats):
         cases.exactly(f"integers of long sums{suffix}, run {repeat + 1}", left @ right, expected)
+
+
+def compare_repeated(cases: Cases, context: Context, name: str, ranges: t.Sequence[t.Sequence[int]]) -> None:
+    """Compare a product of -1, 0 and 1 whose factors repeat the same rows and columns, with zero tolerance."""
+    drawing = context.drawing(f"{name} {ranges}")
+    rows, terms, columns = (drawing.randint(*limits) for limits in ranges)
+    case, dtype = f"integers of {rows:,} x {terms:,} x {columns:,}", getattr(torch, name.replace("tf32", "float32"))
+    generator, density = context.generator(f"{name} {case}"), min(0.7, (LARGEST_SUM[name] / terms / 2.5) ** 0.5)
+    parts = [ternary(generator, (REPEATED, terms), torch.float64, density) for _factor in range(2)]
+    exact, *factors = (part.to(context.device, dtype) for part in (parts[0] @ parts[1].t(), *parts))
+    times = [-(-count // REPEATED) for count in (rows, columns)]
+    left, right = (x.repeat(count, 1)[:size] for x, count, size in zip(factors, times, (rows, columns)))
+    left, right = (x.t().contiguous().t() if drawing.random() < 0.5 else x for x in (left, right))
+    is_right = torch.equal(left @ right.t(), exact.repeat(times)[:rows, :columns])
+    cases.expect(case, is_right, "differs from the product of the rows and columns that repeat")
 
 
 def _compare_layouts(cases: Cases, context: Context, name: str, dtype: torch.dtype, suffix: str = "") -> None:
@@ -266,6 +287,8 @@ def products(context: Context, name: str) -> Measured:
             _compare_exact(plain, context, name, dtype, "")
         _compare_random(plain, context, name, dtype)
         _compare_layouts(plain, context, name, dtype)
+        for ranges in LARGE if cuda else ():
+            compare_repeated(plain, context, name, ranges)
         if not loses_nan:
             _compare_activations(known if is_known else plain, context, name, dtype)
     if not cuda:

@@ -12,7 +12,7 @@ import functools
 import math
 
 from ...check import SEEN_ARM_GRID, Context, Measured, check
-from ..bounds import UNIT_ROUNDOFF, Cases, around_powers, torch
+from ..bounds import UNIT_ROUNDOFF, Cases, around_powers, functions_of, torch
 from .algebra import REAL, REMEDY
 
 STEPS = 16.0
@@ -20,15 +20,7 @@ STEPS = 16.0
 PLANES = (151, 2_229), (8_192, 3), (1_018, 74), (64, 4_096), (5, 16_385)
 #: The length of the longest transform that is compared with the definition.
 BY_DEFINITION = 1024
-CLASSES: dict[str, tuple[int, ...]] = {
-    "small": tuple(range(1, 34)),
-    "around powers": tuple(around_powers(13, 6)),
-    "odd": (45, 75, 105, 225, 315, 945, 1155, 3375, 10395),
-    "powers of 3, 5, 7": (81, 243, 729, 2187, 6561, 125, 625, 3125, 343, 2401),
-    "primes": (37, 61, 101, 127, 251, 509, 1009, 2003, 4001, 7919),
-    "products with a prime": (74, 202, 22 * 13, 1018, 2018, 1021 * 3),
-    "long": (16384, 32768, 65536, 65537, 100000, 131072, 131071, 262144, 3**11, 2**20, 2**20 + 2),
-}  # fmt: skip
+CLASSES = {name: lengths() for name, lengths in functions_of("lengths of transforms", "", around=around_powers).items()}
 
 
 @check("algebra.fft", devices=("cuda", "cpu"), seconds=180, measured=SEEN_ARM_GRID)
@@ -44,7 +36,9 @@ def fft(context: Context) -> Measured:
                 if form == "float32" or length <= 2**17:
                     _compare_length(cases, context, form, length)
         _compare_planes(cases, context, form)
-    if not gpu:
+    if gpu:
+        _compare_overflow(cases, context)
+    else:
         # Libraries for CPUs have a kernel of their own for each of many products of small primes.
         smooth = [length for length in range(34, BY_DEFINITION) if _largest_prime(length) <= 13]
         of_classes = set().union(*CLASSES.values())
@@ -52,6 +46,20 @@ def fft(context: Context) -> Measured:
             if length not in of_classes:
                 _compare_length(cases, context, "float32", length)
     return cases.result()
+
+
+def _compare_overflow(cases: Cases, context: Context) -> None:
+    """Compare transforms of two neighbours, whose sum is infinite in some frequencies and finite in the others."""
+    for form, length in (("float32", 512), ("float32", 4_096), ("float16", 64)):
+        dtype, signal = getattr(torch, form), torch.zeros(3, length, dtype=torch.complex128)
+        largest = torch.finfo(dtype).max
+        signal[:, :2] = 0.6 * largest
+        exact = torch.view_as_real(_transform(signal))
+        expected = torch.where(exact.abs() > largest, exact.sign() * math.inf, exact)
+        bound = torch.full_like(exact, STEPS * UNIT_ROUNDOFF[form] * largest)
+        with cases.offered(f"fft of {form}"):
+            actual = torch.fft.fft(signal.to(context.device, dtype.to_complex())).to(torch.complex64)
+            cases.compare(f"fft that overflows, {length} of {form}", torch.view_as_real(actual), expected, bound)
 
 
 def _compare_planes(cases: Cases, context: Context, form: str) -> None:

@@ -12,8 +12,9 @@ import typing as t
 
 from ... import resources
 from ...check import SEEN_ARM_GRID, SEEN_GRID, Context, Measured, Skipped, check
-from ..bounds import UNIT_ROUNDOFF, Cases, functional as f, gamma, gradients, one_thread, torch
+from ..bounds import UNIT_ROUNDOFF, Cases, functional as f, functions_of, gamma, gradients, one_thread, torch
 from ..data import tensors
+from ..kernels import matmul
 
 #: The number of entries in a row; models released in 2025 have vocabularies of up to 262,144.
 VOCABULARY = 262_147
@@ -93,7 +94,8 @@ def elements(context: Context) -> Measured:
         with cases.offered("a random mask"):
             _compare_masks(cases, context)
         with cases.offered("a matrix product"):
-            _compare_large_product(cases, context)
+            require(context, 6 * 46_400**2, "A matrix product of that size")
+            matmul.compare_repeated(cases, context, "bfloat16", ((46_400, 46_400), (16, 16), (46_400, 46_400)))
     return cases.result(f"; {compared} operators")
 
 
@@ -185,17 +187,6 @@ def _compare_masks(cases: Cases, context: Context) -> None:
             cases.expect(f"a random mask, {name}", is_right, f"agrees too often or seldom, by {off:.2g}")
 
 
-def _compare_large_product(cases: Cases, context: Context) -> None:
-    """Compare parts of a matrix product whose result has more than 2^31 elements."""
-    side, depth = 46_400, 16
-    require(context, 5 * side * side, "A matrix product of that size")
-    left, right = (integers(context, f"beyond {name}", (side, depth)) for name in ("left", "right"))
-    product = left.to(context.device, torch.bfloat16) @ right.to(context.device, torch.bfloat16).t()
-    for start in (0, side // 2, side - 64):
-        rows, columns = slice(start, start + 64), slice(side - 64, side)
-        cases.exactly(f"matrix product, rows from {start:,}", product[rows, columns], left[rows] @ right[columns].t())
-
-
 @check("sizes.reductions", devices=("cuda", "cpu"), seconds=120, measured=SEEN_GRID)
 def reductions(context: Context) -> Measured:
     """Reduce one dimension of more than 2^24 elements; the reference first reduces blocks of it in float64."""
@@ -208,14 +199,9 @@ def reductions(context: Context) -> Measured:
     sums, squares = blocks.sum(1), blocks.square().sum(1).sum()
     total, size, ends = sums.sum(), blocks.logsumexp(1).logsumexp(0), values[BLOCK - 1 :: BLOCK]
     variance = (squares - total**2 / LONG) / (LONG - 1)
-    exact = {
-        "sum nansum": total, "mean nanmean": total / LONG, "var": variance, "std": variance.sqrt(),
-        "norm": squares.sqrt(), "logsumexp": size, "prod": 2.0**7,
-        "count_nonzero": (blocks != 0).sum(1).sum(), "cumsum": sums.cumsum(0), "argmax": LONG - 5, "argmin": LONG - 9,
-        "amax max": 7.0, "amin min": -7.0, "cummax": blocks.amax(1).cummax(0)[0], "all": 0.0, "any": 1.0,
-        "cummin": blocks.amin(1).cummin(0)[0], "softmax": ends.sub(size).exp(), "log_softmax": ends - size,
-        "median": values.long().add_(7).bincount().cumsum(0).ge(LONG / 2).nonzero()[0, 0] - 7,
-    }  # fmt: skip
+    parts = {"blocks": blocks, "sums": sums, "total": total, "size": size, "ends": ends, "squares": squares}
+    reductions_of = functions_of("reductions of one row", "", values=values, variance=variance, LONG=LONG, **parts)
+    exact = {names: function() for names, function in reductions_of.items()}
     # Softmax adds float32 numbers one after another in each lane, of which a CPU has 16 (torch 2.13 with AVX-512).
     lanes = gamma(LONG / (1_024 if context.device == "cuda" else 16), UNIT_ROUNDOFF["float32"])
     for form in ("float32", "bfloat16", "int8"):
@@ -339,20 +325,11 @@ def _compare_sums(cases: Cases, device: str, form: str) -> None:
 
     turns = torch.cat([made(8.0).expand(half), made(-8.0).expand(half - 64)])
     ones, square = made(1.0).expand(count).contiguous(), made(*[256.0] * 16).view(16, 1)
-    exact = {
-        "sum that comes back": (turns.sum(), 512.0),
-        "sum of rows that comes back": (turns.expand(3, -1).contiguous().sum(1), [512.0] * 3),
-        "sum of columns that comes back": (turns.view(-1, 1).expand(-1, 3).contiguous().sum(0), [512.0] * 3),
-        "mean of ones": (ones.mean(), 1.0),
-        "norm": (square[:4].norm(), 512.0),
-        "inner product": (made(*[256.0] * 8, *[-256.0] * 8).view(1, 16) @ square, [[0.0]]),
-        "layer_norm": (f.layer_norm(made(*[512.0, -512.0] * 64).view(1, 128), (128,)), [[1.0, -1.0] * 64]),
-        "softmax": (f.softmax(made(60000.0, 60000.0, -60000.0), -1), [0.5, 0.5, 0.0]),
-    }
+    names = {"f": f, "made": made, "turns": turns, "ones": ones, "square": square}
+    for name, function in functions_of("sums beyond a format", "", **names).items():
+        cases.exactly(f"{name}, {form}", *map(torch.as_tensor, function()))
     if form == "bfloat16":
-        exact["sum of ones"] = (ones.sum(), float(count))
-    for name, (actual, expected) in exact.items():
-        cases.exactly(f"{name}, {form}", actual, torch.tensor(expected))
+        cases.exactly(f"sum of ones, {form}", ones.sum(), torch.tensor(float(count)))
     variance = torch.tensor(2.0**14, dtype=torch.float64)
     actual = made(*[128.0, -128.0] * 500).var(correction=0)
     cases.compare(f"variance, {form}", actual, variance, 2 * torch.finfo(dtype).eps * variance)

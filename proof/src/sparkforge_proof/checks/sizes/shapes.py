@@ -21,8 +21,10 @@ def groups(context: Context) -> Measured:
     cases = Cases("uneven groups", REMEDY)
     sizes = [0, 3, 0, 17, 64, 0, 1, 128, 0]
     rows = integers(context, "groups", (sum(sizes), 32))
-    weights = integers(context, "groups weights", (len(sizes), 32, 16))
+    weights = integers(context, "groups weights", (len(sizes), 32, 20))
     products = torch.cat([part @ weight for part, weight in zip(rows.split(sizes), weights)])
+    signs = products[:, :16].sign()
+    sums = torch.stack([part.t() @ sign for part, sign in zip(rows.split(sizes), signs.split(sizes))])
     function = getattr(f, "grouped_mm", getattr(torch, "_grouped_mm", None))
     for form in FORMATS:
         on_device, matrices = (values.to(context.device, getattr(torch, form)) for values in (rows, weights))
@@ -33,8 +35,12 @@ def groups(context: Context) -> Measured:
         # Models keep weights as (outputs, inputs), and the kernel requires contiguous columns.
         column_major = matrices.mT.contiguous().mT
         ends = torch.tensor(sizes).cumsum(0).to(context.device, torch.int32)
-        with cases.offered("grouped product"):
-            cases.exactly("grouped product, bfloat16", function(on_device, column_major, offs=ends), products)
+        # The gradient of the weights of an expert is a sum over its tokens.
+        for case, left, right, expected in (
+            ("grouped product", on_device, column_major, products), ("sums", on_device.t(), signs.to(on_device), sums),
+        ):  # fmt: skip
+            with cases.offered(case):
+                cases.exactly(f"{case}, bfloat16", function(left, right, offs=ends), expected)
     return cases.result()
 
 
