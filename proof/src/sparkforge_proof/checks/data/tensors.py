@@ -115,8 +115,10 @@ def _fill_and_read(cases: Cases, sizes: t.Sequence[int], case: str) -> int:
     if not sizes:
         return 0
     series = torch.arange(max(sizes) // 4, dtype=torch.int32, device="cuda")
-    blocks = [series[: size // 4] + number * 7919 for number, size in enumerate(sizes)]
+    blocks = [torch.empty(size // 4, dtype=torch.int32, device="cuda") for size in sizes]
     bounds: list[torch.Tensor] = []
+    for number, block in enumerate(blocks):
+        torch.add(series[: block.numel()], number * 7919, out=block)
     for block in blocks:
         bounds += block.sub_(series[: block.numel()]).aminmax()
     cases.exactly(case, torch.stack(bounds), 7919 * torch.arange(len(sizes)).repeat_interleave(2))
