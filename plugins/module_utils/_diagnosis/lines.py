@@ -67,8 +67,8 @@ _MORE = (
     rf"\d+(?= \[(?:{_LEVELS})\])",
     r"NCCL (?:INFO|TRACE)(?= )",
 )
-_BEGIN = re.compile(rf"{CONTINUED}*(?:(?:{'|'.join(_HEAD)}) ?)")
-_GO_ON = re.compile(rf"(?:{'|'.join((*(re.sub(r'[?]P<[a-z0-9]+>', '?:', form) for form in _HEAD), *_MORE))}) ?")
+_BEGIN = re.compile(rf"{CONTINUED}*(?:(?:{'|'.join(_HEAD)})[ \t]?)")
+_GO_ON = re.compile(rf"(?:{'|'.join((*(re.sub(r'[?]P<[a-z0-9]+>', '?:', form) for form in _HEAD), *_MORE))})[ \t]?")
 _LEVEL = re.compile(
     rf"\b(?=[A-Zdeilw])(?:(?:{_LEVELS}|TRAC|DEBU|ERRO|FATA)\b|level=(\w+)|[WI](?=\d{{4}} \d)|[EF](?=\d{{3,4}} \d)"
     r"|(?<=\[)[EFIW](?=:\w+:)"

@@ -502,6 +502,9 @@ values =
     advice of why: .*(?:static|no installation config|\[Install\]) => Its unit has no [Install] section, so other
     + units start it: enable the timer or socket instead, or omit enabled
     advice of why: .*(?:Access denied|authentication required|Permission) => Set become: true
+    advice of why: .*changed on disk => Set daemon_reload: true in that task (systemd module), or run sudo systemctl
+    + daemon-reload there. Then read why the service itself fails: journalctl -xeu NAME -b --no-pager | tail -50 on that
+    + host; for Docker it is often a mistake in /etc/docker/daemon.json, or an option that a drop-in gives twice
     advice of why: . => Try it by hand on that host (sudo systemctl start NAME; journalctl -xeu NAME)
 cause = systemd did not {verb} {unit} for Ansible: {why}
 remedy = {advice}.
@@ -768,12 +771,16 @@ keys =
     "HTTP Error
     Status code was
 pattern =
-    ^HTTP Error (?P<status>[45]\d\d): (?P<why>[\w ]+)
+    (?:^|Failed to download \w+ at (?P<url>\S+): )HTTP Error (?P<status>[45]\d\d): (?P<why>[\w ]+)
     Status code was (?P<status2>[45]\d\d) and not \[(?P<want>[\d, ]+)\](?:: (?:HTTP Error \d+: )?(?P<why2>[\w ]{3,60}))?
 values =
     advice of want: . => Send the same request with curl -i from that host: correct the address, log in if the server
     + requires it (url_username, force_basic_auth, headers), and repeat the task (until, retries, delay) if the service
     + is still starting
+    advice of url: https://developer\.download\.nvidia\.com/compute/cuda/repos/ => Correct the release and the
+    + architecture
+    + in the address (ubuntu2404/sbsa for Ubuntu 24.04 on arm64; only LTS releases have a directory, and a derived
+    + distribution uses its base's), and take the key from the package cuda-keyring
     advice of status: . => Correct the address (the file has another name or release, or none for aarch64 or sbsa), or
     + log in if the server requires it
 cause = Ansible's request fails: the server answers {status}[, {why}][, but the task expects {want}].

@@ -315,10 +315,20 @@ keys =
     failed because the control process exited
     failed because a fatal signal was delivered
     failed because a timeout was exceeded
-pattern = Job for (\S+) failed because (?P<why>[^\n.]+)
+    entered failed state
+    repeated too quickly for
+pattern =
+    Job for (\S+) failed because (?P<why>[^\n.]+)
+    Unit ([\w@.\\-]+) (?P<why2>entered failed state)
+    start request (?P<why3>repeated too quickly) for ([\w@.\\-]+)
+values =
+    more of found: docker => . For Docker it is often an option that both /etc/docker/daemon.json and the unit's command
+    + have (hosts, runtimes), or a mistake in that file (dockerd --validate)
+    more of found: nvidia-docker => . nvidia-docker 1 and its plugin have ended: remove that package, and use
+    + nvidia-container-toolkit with --gpus all
+    more of found: . =>  (systemctl status shows the last ten)
 cause = systemd could not start {found} ({why}); this line does not say why.
-remedy = Read its own lines: journalctl -xeu {found} -b --no-pager | tail -50 (systemctl status {found} shows the last
-    ten).
+remedy = Read its own lines: journalctl -xeu {found} -b --no-pager | tail -50{more}.
 
 [modprobe-nvidia-failed]
 keys = /sbin/modprobe nvidia-

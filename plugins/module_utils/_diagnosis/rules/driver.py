@@ -903,6 +903,7 @@ keys =
 pattern =
     (?P<why1>Unable to find any NVIDIA devices)
     (?P<why6>open /run/nvidia-persistenced/socket: no such file or directory)
+    (?P<why7>mount: /run/nvidia-persistenced/socket: mount point does not exist)
     (?P<why2>device [0-9a-f:.]+ - (?:failed to open|persistence mode failed to be enabled|failed to enable
     + persistence mode))
     (?P<why3>Failed to (?:register RPC V\d|start local RPC|create RPC) service)
@@ -911,7 +912,8 @@ pattern =
     + /var/run/nvidia-persistenced|load symbol \w+ from libnvidia-cfg\.so\.1)|Unable to access
     + /var/run/nvidia-persistenced)
 values =
-    advice of why: open => The driver was probably updated while it was loaded, and nvidia-persistenced ended. Reboot
+    advice of why: (?:open|mount) => The driver was probably updated while it was loaded, and nvidia-persistenced
+    + ended. Reboot
     + the
     + host, or, if nvidia-smi works, run sudo systemctl restart nvidia-persistenced; then create the container again
     advice of why: Unable to find|device => Read the driver's messages (nvidia-smi; sudo dmesg | grep -i nvrm): there

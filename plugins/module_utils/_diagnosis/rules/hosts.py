@@ -99,7 +99,13 @@ keys =
     Failed to get cluster ID from GCS
     The current node timed out during startup
     waiting for GCS to become available
+    Could not establish connection to redis
+    Failed to send request to gcs
+    have not registered with Redis
 pattern =
+    Could not establish connection to redis (?P<address3>\S+)
+    Failed to send request to gcs
+    processes that the driver needs to connect to have not registered with Redis
     waiting for GCS to become available
     Failed to get cluster ID from GCS|The current node timed out during startup
     Failed to connect to GCS at address (?P<address1>\S+?) within

@@ -843,10 +843,16 @@ cause = Docker cannot use its image store: {why}.
 remedy = {advice}.
 
 [docker-containerd]
-keys = failed to dial "/run/containerd
-pattern = failed to dial '(/run/containerd/containerd\.sock)'
-cause = Docker does not start, because containerd does not answer at {found}.
-remedy = Start it (systemctl status containerd; its journal says why it does not run), then start docker.
+keys =
+    failed to dial "/run/containerd
+    ttrpc: c
+pattern =
+    failed to dial '(/run/containerd/containerd\.sock)'
+    Error response from daemon:[^\n]*(ttrpc: (?:client shutting down|closed))
+cause = Docker cannot work with containerd ({found}): it does not run, or was updated while Docker ran.
+remedy = Restart both (sudo systemctl restart containerd docker), and read containerd's journal if it does not stay up
+    (journalctl -xeu containerd). If it comes back, install containerd.io and docker-ce from one source in fitting
+    + versions.
 
 [docker-apparmor]
 keys = unable to apply apparmor profile

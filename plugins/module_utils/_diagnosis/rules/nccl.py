@@ -27,10 +27,15 @@ remedy = Start all ranks with NCCL_CUMEM_HOST_ENABLE=0, which uses the older buf
 source = NVIDIA/nccl#1838
 
 [rdma-queue-pair-interface]
-keys = ibv_modify_qp failed
-pattern = ibv_modify_qp failed with (?:error |\d+ )?(No such device)
+keys =
+    ibv_modify_qp failed
+    RoceGetVersionNum
+pattern =
+    ibv_modify_qp failed with (?:error |\d+ )?(No such device)
+    (?:read failed in|Check failed:) (\w*IbRoceGetVersionNum)
 cause = The RDMA device has no interface or GID for NCCL's selection ({found}).
-remedy = Compare show_gids with NCCL_IB_GID_INDEX, and check that the interface is up and has its address.
+remedy = Compare show_gids with NCCL_IB_GID_INDEX (UCCL: UCCL_IB_GID_INDEX), set the index of a RoCE v2 GID with an IPv4
+    address, and check that the interface is up and has its address.
 source = NVIDIA/nccl#799
 
 [rdma-gid-chosen]

@@ -256,5 +256,7 @@ def test_patterns_take_linear_time() -> None:
         bound = 40 * min(seconds(linear.match, "a" * size))
         lines = worst_lines(rule, size)
         # Most texts need only one of the attempts.
-        slow.update((rule.name, text[:80]) for text in lines if all(s > bound for s in seconds(rule.regex.search, text)))
+        slow.update(
+            (rule.name, text[:80]) for text in lines if all(s > bound for s in seconds(rule.regex.search, text))
+        )
     assert not slow
