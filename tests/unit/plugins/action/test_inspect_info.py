@@ -259,7 +259,7 @@ def test_unlimited_requirements_files_are_refused(tmp_path: Path, kind: str) -> 
         ("nothing-of-that-name", "nothing-of-that-name"),
         ("not a requirement", "not a requirement: "),
         ("-r /etc/passwd", "not a requirement: "),
-        ("./thing-linux_x86_64.whl", "not a wheel file name"),
+        ("./thing-linux_x86_64.whl", "wheel file name"),
         ("-r /nowhere/requirements.txt", "cannot be read: No such file"),
         ("requirements-nowhere.txt", "cannot be read: No such file"),
         ("gone-1.0.tar.gz", "not a wheel, library, archive"),
