@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from proof.tests.environment import Environment
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-#: `make test` breaks a fifth of the entries, a different fifth each day.
+#: The day, which selects the faults that `make test` plants.
 DAY = int(os.environ.get("SPARKFORGE_DAY") or 0)
 PROGRAM = """
 import functools, json, sys
@@ -94,50 +95,63 @@ def test_fault_is_caught_by_survey(healthy: Environment, tmp_path: Path) -> None
     assert list(results["rounded"]["caught"]) == ["cpu.survey.float32"], results["rounded"]
 
 
-def test_repeated_or_correlated_draw_is_caught(healthy: Environment, tmp_path: Path) -> None:
-    faults = {
-        "repeated": {"target": "aten::geometric_", "operator": "geometric", "defect": "repeated",
-                     "condition": "every n-th call", "value": 10},
-        "correlated": {"target": "aten::bernoulli_.float", "operator": "bernoulli", "defect": "correlated"},
-    }  # fmt: skip
-    calls = {
-        name: [fault["target"] for fault in faults.values()] for name in ("cpu.chance.independence", "cpu.chance.rates")
-    }
-    results = judged(healthy, tmp_path, calls, faults)
-    assert list(results["repeated"]["caught"]) == ["cpu.chance.independence"], results["repeated"]
-    assert "cpu.chance.rates" in results["correlated"]["caught"], results["correlated"]
+def daily(names: Iterable[str], days: int) -> list[Any]:
+    """Return names as parameters, each of which `make test` runs on one of so many days, and `make test-long` on the
+    others."""
+    return [
+        pytest.param(name, marks=[] if number % days == DAY % days else pytest.mark.long)
+        for number, name in enumerate(names)
+    ]
 
 
-#: Faults that only some tensors show, or that are small beside the distributions that a user draws most.
-OF_CHANCE = {
-    "cpu.chance.distributions": {
-        "log_normal": {"target": "aten::log_normal_", "operator": "log_normal", "defect": "biased", "amount": 0.005},
-        "cauchy": {"target": "aten::cauchy_", "operator": "cauchy", "defect": "biased", "amount": 0.005,
-                   "condition": "only", "value": "bfloat16"},
-        "normal": {"target": "aten::normal.Tensor_float", "operator": "normal", "defect": "biased", "amount": -0.01},
-        "exponential": {"target": "aten::exponential_", "operator": "exponential", "defect": "tail",
-                        "condition": "above 2^", "value": 19},
-        "uniform": {"target": "aten::uniform_", "operator": "uniform", "defect": "correlated",
-                    "condition": "layout", "value": "channels last"},
-    },
-    "cpu.chance.rates": {
-        "bernoulli": {"target": "aten::bernoulli_.float", "operator": "bernoulli", "defect": "biased", "amount": 0.005,
-                      "condition": "only", "value": "float16"},
-    },
-    "cpu.chance.independence": {
-        "geometric": {"target": "aten::geometric_", "operator": "geometric", "defect": "repeated",
-                      "condition": "only", "value": "bfloat16"},
-    },
+CHANCE = ("cpu.chance.independence", "cpu.chance.rates")
+OF_DRAWS = {
+    "repeated": {"target": "aten::geometric_", "operator": "geometric", "defect": "repeated",
+                 "condition": "every n-th call", "value": 10},
+    "correlated": {"target": "aten::bernoulli_.float", "operator": "bernoulli", "defect": "correlated"},
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("check", OF_CHANCE)
-def test_wrong_random_numbers_count_on_unknown_kind(healthy: Environment, tmp_path: Path, check: str) -> None:
-    faults, kinds = OF_CHANCE[check], ["12.1", "aarch64", "torch 2.14"]
-    calls = {check: [fault["target"] for fault in faults.values()]}
-    results = judged(healthy, tmp_path, calls, faults, kinds=kinds)
-    for name in faults:
-        assert list(results[name]["caught"]) == [check], (name, results[name])
+@pytest.mark.parametrize("name", daily(OF_DRAWS, 2))
+def test_repeated_or_correlated_draw_is_caught(healthy: Environment, tmp_path: Path, name: str) -> None:
+    targets = [fault["target"] for fault in OF_DRAWS.values()]
+    results = judged(healthy, tmp_path, dict.fromkeys(CHANCE, targets), {name: OF_DRAWS[name]})[name]
+    if name == "repeated":
+        assert list(results["caught"]) == ["cpu.chance.independence"], results
+    else:
+        assert "cpu.chance.rates" in results["caught"], results
+
+
+#: Faults that only some tensors show, or that are small beside the distributions that a user draws most, each with the
+#: check that catches it.
+OF_CHANCE: dict[str, tuple[str, dict[str, Any]]] = {
+    "log_normal": ("cpu.chance.distributions",
+                   {"target": "aten::log_normal_", "operator": "log_normal", "defect": "biased", "amount": 0.005}),
+    "cauchy": ("cpu.chance.distributions",
+               {"target": "aten::cauchy_", "operator": "cauchy", "defect": "biased", "amount": 0.005,
+                "condition": "only", "value": "bfloat16"}),
+    "normal": ("cpu.chance.distributions",
+               {"target": "aten::normal.Tensor_float", "operator": "normal", "defect": "biased", "amount": -0.01}),
+    "exponential": ("cpu.chance.distributions",
+                    {"target": "aten::exponential_", "operator": "exponential", "defect": "tail",
+                     "condition": "above 2^", "value": 19}),
+    "uniform": ("cpu.chance.distributions",
+                {"target": "aten::uniform_", "operator": "uniform", "defect": "correlated",
+                 "condition": "layout", "value": "channels last"}),
+    "bernoulli": ("cpu.chance.rates",
+                  {"target": "aten::bernoulli_.float", "operator": "bernoulli", "defect": "biased", "amount": 0.005,
+                   "condition": "only", "value": "float16"}),
+    "geometric": ("cpu.chance.independence",
+                  {"target": "aten::geometric_", "operator": "geometric", "defect": "repeated",
+                   "condition": "only", "value": "bfloat16"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", daily(OF_CHANCE, 3))
+def test_wrong_random_numbers_count_on_unknown_kind(healthy: Environment, tmp_path: Path, name: str) -> None:
+    (check, fault), kinds = OF_CHANCE[name], ["12.1", "aarch64", "torch 2.14"]
+    results = judged(healthy, tmp_path, {check: [fault["target"]]}, {name: fault}, kinds=kinds)[name]
+    assert list(results["caught"]) == [check], results
 
 
 #: For each public entry on a machine without a GPU, a defect, and the family that must catch it.
@@ -151,13 +165,7 @@ ENTRIES = {
 CHECKS = {"layouts": ["cpu.layouts.nested", "cpu.layouts.sparse"], "chance": ["cpu.chance.independence"]}
 
 
-@pytest.mark.parametrize(
-    "entry",
-    [
-        pytest.param(entry, marks=[] if number % 5 == DAY % 5 else pytest.mark.long)
-        for number, entry in enumerate(ENTRIES)
-    ],
-)
+@pytest.mark.parametrize("entry", daily(ENTRIES, 5))
 def test_broken_entry_is_caught(healthy: Environment, tmp_path: Path, entry: str) -> None:
     defect, family = ENTRIES[entry]
     fault = {"target": entry, "operator": "", "defect": defect, "amount": 0.02}
