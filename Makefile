@@ -14,7 +14,7 @@ PLATFORM := arm64
 EXAMPLES := 2000
 # What `make mutants` and `make chaos` run side by side.
 JOBS := 1
-# Which fifth of the proof's faults `make test` plants, and which sample of the chaos: every worker has to know the day.
+# Which of the proof's faults `make test` plants, and which sample of the chaos: every worker has to know the day.
 export SPARKFORGE_DAY ?= $(shell date +%-j)
 export SPARKFORGE_CACHE ?= $(HOME)/.cache/sparkforge
 # The lab starts containers and registers an emulator, which takes root.
