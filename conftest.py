@@ -1,4 +1,4 @@
-"""The tests that `make fast` skips, the files that share a worker, and a directory that every account can enter."""
+"""The tests that `make fast` skips, the order of files, and a directory that every account can enter."""
 
 from __future__ import annotations
 
@@ -14,8 +14,24 @@ from xdist.scheduler import LoadFileScheduling
 
 from tests.unit import interpreter
 
-#: Test files that share a provisioned host. Provisioning takes most of a minute, so one worker runs all of them.
-PROVISIONED = {f"tests/integration/test_{name}.py" for name in ("hostile_host", "status", "verify")}
+#: Test files that share a provisioned host, in the order in which they use it. One worker runs all of them, and the
+#: last file uninstalls the site.
+PROVISIONED = [
+    f"tests/integration/test_{name}.py" for name in ("site", "status", "hostile_host", "verify", "uninstall")
+]
+#: Test files that take more than a minute. They start first, so that all workers end at about the same time.
+LONGEST = [
+    *PROVISIONED,
+    "tests/chaos/test_chaos.py",
+    "proof/tests/test_drawn.py",
+    "tests/integration/test_build.py",
+    "tests/integration/test_wheelhouse.py",
+    "tests/unit/plugins/modules/test_python_env.py",
+    "tests/integration/test_ordinary_user.py",
+    "tests/lint/test_lint.py",
+    "tests/lint/test_sanity.py",
+    "tests/lint/test_recipes.py",
+]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -32,6 +48,11 @@ class ByFile(LoadFileScheduling):
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: t.Any) -> ByFile | None:
     return ByFile(config, log) if config.getoption("dist") == "loadfile" else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    rank = {file: number for number, file in enumerate(LONGEST)}
+    items.sort(key=lambda item: rank.get(item.nodeid.partition("::")[0], len(rank)))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -104,6 +104,7 @@ def up(
     init: str = "sshd",
     options: Sequence[str] = (),
     locked: bool = False,
+    packages: Sequence[str] = (),
 ) -> Bench:
     """Bring up ``hosts`` and the mirror, and make ``inventory`` describe them.
 
@@ -113,6 +114,7 @@ def up(
     :param init: the program that the containers of ``hosts`` start: ``sshd`` or ``systemd``.
     :param options: their options for ``podman create``, for example a memory limit.
     :param locked: whether the stack's lock exists already, because the bench has run before and nothing has changed.
+    :param packages: what their image has in addition to the factory's packages.
     """
     install_packages()
     bench = Bench.load(name) or Bench(name, platform)
@@ -123,7 +125,7 @@ def up(
     with ThreadPoolExecutor() as pool:
         # With an empty cache, each takes minutes: one computes under emulation, the other downloads and packs.
         building = pool.submit(build_mirror, bench.platform)
-        tag = image.build(bench.architecture, init)
+        tag = image.build(bench.architecture, init, packages)
         building.result()
     start(bench, hosts, tag, [*INIT_OPTIONS[init], *options], INIT_COMMANDS[init])
     serve_mirror(bench)

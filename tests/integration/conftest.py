@@ -178,11 +178,11 @@ class Bench:
         self.name = f"test-{platform}-{os.getpid()}-{next(self._numbers)}"
         self._names = (f"spark{number:02d}" for number in itertools.count(1))
 
-    def fresh(self, init: str = "sshd", options: Sequence[str] = ()) -> Host:
+    def fresh(self, init: str = "sshd", options: Sequence[str] = (), packages: Sequence[str] = ()) -> Host:
         name = next(self._names)
         hosts = self.inventory / "lab.yml"
         locked = benches.Bench.load(self.name) is not None
-        bench = benches.up(self.name, self.platform, [name], self.inventory, init, options, locked)
+        bench = benches.up(self.name, self.platform, [name], self.inventory, init, options, locked, packages)
         listed = "".join(f"        {host}:\n" for host in bench.containers)
         hosts.write_text(f"---\nall:\n  children:\n    lab:\n      hosts:\n{listed}")
         return Host(name, bench.containers[name], self.inventory, self.inventory.parent / "reports", self.name)
@@ -209,17 +209,9 @@ def host(bench: Bench) -> Host:
     return bench.fresh()
 
 
-@pytest.fixture(scope="session")
-def provisioned(bench: Bench) -> Host:
-    """A container on which the whole site has run once."""
-    host = bench.fresh()
-    host.run("site").succeeded()
-    return host
-
-
 @dataclass
 class SiteRun:
-    """An unshared host: its state before the collection was used, and the runs of the site on it, in order."""
+    """A host: its state before the collection was used, and the runs of the site on it, in order."""
 
     host: Host
     packages_before: dict[str, list[str]]
@@ -250,3 +242,10 @@ def site_run(bench: Bench) -> SiteRun:
     checked_again = host.run("site", "--check", "--diff")
     left = ownership.left(host, paths)
     return SiteRun(host, packages, before, checked, after_check, first, second, checked_again, left)
+
+
+@pytest.fixture(scope="session")
+def provisioned(site_run: SiteRun) -> Host:
+    """The host of ``site_run``, which tests leave as the site did."""
+    site_run.first.succeeded()
+    return site_run.host

@@ -70,6 +70,10 @@ VARIABLES = {
     "verify_checks": ["identity.import", "identity.versions", "identity.wheels", "identity.files"],
     "report_require": "unproven",
 }
+#: The image has what the role build_toolchain installs, which test_site.py tests, so that only one host installs it.
+TOOLCHAIN = (
+    "build-essential git cmake ninja-build ccache pkg-config patchelf python3-dev python3-venv llvm-19 clang-19 lld-19"
+).split()
 
 
 def write_stack(host: Host) -> upstream.Upstream:
@@ -98,7 +102,7 @@ def lock(host: Host, *arguments: str) -> Play:
 @pytest.fixture(scope="module", params=["native", pytest.param("arm64", marks=pytest.mark.long)])
 def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     for bench in running(tmp_path_factory, request.param):
-        host = bench.fresh()
+        host = bench.fresh(packages=TOOLCHAIN)
         trees = write_stack(host)
         lock(host).succeeded()
         before = ownership.look(host)

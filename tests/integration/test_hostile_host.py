@@ -138,7 +138,8 @@ class Pair:
         assert not self.stolen.exists()
         where = "/opt/sparkforge /etc /var/log/sparkforge"
         assert self.other.execute(f"grep -rlF '{self.stolen}' {where} 2>/dev/null || true") == ""
-        names = {f"{host.name}.{kind}" for host in (self.other, self.hostile) for kind in ("json", "html")}
+        kinds = ("json", "html", "check.json", "check.html")
+        names = {f"{host.name}.{kind}" for host in (self.other, self.hostile) for kind in kinds}
         report_names = {
             path.name for path in self.other.reports.iterdir() if path.name.startswith(("..", "spark", "evil"))
         }

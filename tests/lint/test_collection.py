@@ -158,7 +158,7 @@ RUN_BY = {
     ),
     r"(\.venv/bin/)?sparkforge uninstall.*": (
         "unit/cli/test_cli.py::test_a_command_runs_ansible_playbook",
-        "integration/test_site.py::test_uninstalling_succeeds_and_a_second_time_changes_nothing",
+        "integration/test_uninstall.py::test_uninstalling_succeeds_and_a_second_time_changes_nothing",
     ),
     r"(\.venv/bin/)?sparkforge rollback.*": (
         "unit/cli/test_cli.py::test_a_command_runs_ansible_playbook",

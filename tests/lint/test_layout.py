@@ -1,5 +1,6 @@
 """Tests are in the directory that matches their cost."""
 
+import re
 from pathlib import Path
 
 import conftest
@@ -17,5 +18,10 @@ def test_no_unit_test_starts_ansible_or_a_container() -> None:
 
 def test_provisioned_host_is_shared_by_the_tests_that_read_it() -> None:
     """The tests must run on one worker, because another would provision its own host, which takes most of a minute."""
-    using = {path for path in (TESTS / "integration").glob("test_*.py") if "provisioned: Host" in path.read_text()}
-    assert {str(path.relative_to(TESTS.parent)) for path in using} == conftest.PROVISIONED
+    fixtures = re.compile("provisioned: Host|site_run: SiteRun")
+    using = {path for path in (TESTS / "integration").glob("test_*.py") if fixtures.search(path.read_text())}
+    assert {str(path.relative_to(TESTS.parent)) for path in using} == set(conftest.PROVISIONED)
+
+
+def test_longest_test_files_exist() -> None:
+    assert [path for path in conftest.LONGEST if not (TESTS.parent / path).is_file()] == []
