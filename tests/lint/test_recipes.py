@@ -58,8 +58,8 @@ LISTS_OF_STACKS = ("tests/golden", "tests/unit/lab/test_stacks.py")
 OTHER_STACK_TESTS = ("tests/unit/test_documents.py", "tests/unit/plugins/plugin_utils/test_stack.py")
 
 
-def test_a_stack_is_two_files_and_a_command_that_the_tests_name(tmp_path: Path):
-    clone = copy_of_the_tracked_files(tmp_path / "clone")
+# It comes last, because it does not undo its changes to the clone.
+def test_a_stack_is_two_files_and_a_command_that_the_tests_name(clone: Path):
     roles = clone / "roles/stack"
     for folder in ("vars", "files/locks"):
         text = (roles / folder / "cpu.yml").read_text()
