@@ -53,5 +53,7 @@ def test_a_recorded_spark_is_forecast_without_a_host(tmp_path: Path) -> None:
     result = run_playbook(tmp_path, "-i", "localhost,", PLAYBOOK, "-e", options)
     assert result.returncode == 0, result.stdout + result.stderr
     forecasts = json.loads((tmp_path / "out.json").read_text())
-    assert [row["host"] for row in forecasts["hosts"]] == ["dgx-spark-7.6.json"] and forecasts["hosts"][0]["kernel"]["running"]
+    (row,) = forecasts["hosts"]
+    assert row["host"] == "dgx-spark-7.6.json"
+    assert row["kernel"]["running"]
     assert json.dumps(forecasts, sort_keys=True) in result.stdout, "and the same is printed, in one line"

@@ -126,7 +126,8 @@ def unread_options(role: Path, texts: dict[Path, str]) -> list[str]:
     for name in options(role):
         default = re.compile(rf"^{name}:", re.MULTILINE)
         naming = {path: text for path, text in texts.items() if name in text}
-        others = (default.sub("", text) if path == role / "defaults/main.yml" else text for path, text in naming.items())
+        own = role / "defaults/main.yml"
+        others = (default.sub("", text) if path == own else text for path, text in naming.items())
         if not any(re.search(rf"\b{name}\b", text) for text in others):
             unread.append(name)
     return unread
