@@ -319,7 +319,7 @@ _WEAK = re.compile(
     r"|compiling objects for extension|[Cc]argo build finished|through cargo|build backend returned an error"
     r"|did not (?:run|complete) successfully|[Ff]ailed to (?:build|prepare|start)\b|failed \(exit status"
     r"|(?:[Ss]ee|read) [\w ]*(?:above|below)|nitialization failed|ChildFailedError|Process(?:Raised|Exited)Exception"
-    r"|EngineDeadError|encountered a fatal|(?:died|exited|terminated) unexpectedly|exit code: \d+$"
+    r"|EngineDeadError|encountered a fatal|(?:died|exited|terminated) unexpectedly|exit code: \d+$|^failed: \["
     r"|Sub-process \S+ returned|FAILED! =>|Generate step failed|Error in inspecting model|failed to be inspected"
     r"|Error raised in subprocess:|complete standard error output:"
     r"|\b(?:exited|finished|completed) with (?:exit )?(?:code|status):? \[?(?!1(?:30|43)\b)[1-9]"

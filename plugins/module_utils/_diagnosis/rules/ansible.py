@@ -560,6 +560,25 @@ remedy = Check ansible_user and the password (-k asks for it; ansible_password i
     access).
 source = https://docs.ansible.com/ansible/latest/inventory_guide/connection_details.html
 
+[ansible-ssh-key]
+keys = Permission denied (publickey
+pattern =
+    Failed to connect to the host via ssh:? (?:[^\n]*\n)?[^\n]*?(?P<local>localhost|127\.0\.0\.1): Permission denied
+    + \((?P<methods1>publickey[^)\n]*)
+    Failed to connect to the host via ssh:? (?:Warning: [^\n]*\n|(?!\S+@)[^\n]*[ .])?Permission denied
+    + \((?P<methods2>publickey[^)\n]*)
+values =
+    advice of local: . => This is the host that Ansible runs on, which needs no ssh: set ansible_connection: local for
+    + it in the inventory (or run with -c local). To reach it over ssh all the same, copy the key there too
+    + (ssh-copy-id localhost)
+    advice of methods: . => Set ansible_user to the account that ssh uses (without it, Ansible takes your own, and
+    + under sudo root's), copy its key there (ssh-copy-id USER@HOST) or name it (ansible_ssh_private_key_file), or pass
+    + -k for a password. ssh -v USER@HOST shows which keys it offers. For the host that Ansible itself runs on, set
+    + ansible_connection: local instead
+cause = The host[ {local}] did not let Ansible log in: it accepts {methods}, and none of this account's keys.
+remedy = {advice}.
+source = ansible/ansible#69182
+
 [ansible-installs-mixed]
 keys =
     Unexpected Exception, this is probably a bug

@@ -839,7 +839,7 @@ values =
     +|libtinfo6|python3|libpython3\S*)(?: \(>=?[^)]*\))? but => Usually it comes from a repository for another release
     + of Ubuntu or Debian. In /etc/apt/sources.list.d, set the repository for this release (for NVIDIA's CUDA on DGX OS
     + 7, ubuntu2404/sbsa; see /etc/os-release), run apt update, and try again
-    advice of line: (?:nvidia-(?:driver|dkms|kernel|utils|open|compute|firmware)|linux-modules-nvidia|libnvidia
+    advice of line: (?:nvidia-(?:driver|dkms|kernel|utils|open|compute|firmware|headless)|linux-modules-nvidia|libnvidia
     +|cuda-drivers|xserver-xorg-video-nvidia)\S* ?: .*Depends: \S*(?:nvidia|cuda-drivers)\S* => All parts of the driver
     + must have one version, but usually two sources offer them, Ubuntu and NVIDIA's repository (apt-cache policy
     + PACKAGE shows the sources of both packages). Install all from one: pin or remove the other (in NVIDIA's

@@ -316,9 +316,11 @@ keys =
     failed because a fatal signal was delivered
     failed because a timeout was exceeded
     entered failed state
+    failed. See
     repeated too quickly for
 pattern =
     Job for (\S+) failed because (?P<why>[^\n.]+)
+    Job for (\S+) (?P<why4>failed)\. See
     Unit ([\w@.\\-]+) (?P<why2>entered failed state)
     start request (?P<why3>repeated too quickly) for ([\w@.\\-]+)
 values =

@@ -482,6 +482,8 @@ values =
     + to be built here first (docker build -t); otherwise check the name
     advice of found: docker\.io/library/ => An image without a registry usually has to be built here first (docker
     + build -t; for a compose file, docker compose build); otherwise check the name
+    advice of found: .*nvcr\.io/v2/(?:nvidian|nvstaging)/ => This image is internal to NVIDIA, so take the public one
+    + (mostly nvidia instead of nvidian in the name); for any other, check the name
     advice of found: . => Check the name
 remedy = {advice}, and log in to its registry (docker login nvcr.io with the user $oauthtoken and an NGC API key;
     ghcr.io with a GitHub token that may read packages).

@@ -641,6 +641,7 @@ keys =
     Kernel panic
     Unable to handle kernel
     BUG: kernel NULL
+    Oops - 
 pattern =
     BUG: (kernel NULL pointer dereference)
     (Oops): \S+ \[#\d+\][^\n]*(?:\n[^\n]*){0,12}?\n[^\n]*\bpc : (?P<where>[\w.]+)
@@ -648,6 +649,7 @@ pattern =
     BUG: (unable to handle page fault)
     ^(general protection fault, prob|Synchronous External Abort)
     Internal error: ([Ss]ynchronous [Ee]xternal [Aa]bort)
+    Internal error: (Oops - [A-Z]\w+)
     Unable to handle kernel (NULL pointer dereference|paging request)
 unless = Unable to mount root fs
 cause = The kernel itself failed ({found}[ in {where}]). The running program is not at fault.
@@ -755,12 +757,15 @@ remedy = Read the kernel's log from the first line with the module's name (sudo 
 keys =
     nvidia_peermem
     nvidia-peermem
+    could not insert 'nv_peer_mem'
 pattern =
+    could not insert '(nv_peer_mem)': (?P<why3>Invalid argument)
     could not insert '(nvidia_peermem)': (?P<why>[\w ]+)
     Module (nvidia[-_]peermem) (?P<why2>not found)
 cause = {found} cannot be loaded ({why}). It is for GPUDirect RDMA, which NVIDIA does not support on a DGX Spark.
 remedy = Remove it from /etc/modules-load.d: NCCL uses RDMA between Sparks without it. On a host with a GPU that
-    supports it, read the kernel's reason (sudo dmesg | grep peermem).
+    supports it, read the kernel's reason (sudo dmesg | grep peer), and use the driver's own nvidia-peermem
+    instead of the old nv_peer_mem.
 source = https://docs.nvidia.com/dgx/dgx-spark-porting-guide/porting/cuda.html
 
 [peer-memory-without-driver]

@@ -128,10 +128,29 @@ remedy = Shut the host down and unplug its power for a minute (a restart does no
 
 [network-card-stuck]
 keys = NETDEV WATCHDOG
-pattern = NETDEV WATCHDOG:? (?P<interface>\S+) \((?P<driver>[^)\n]+)\): transmit queue \d+ timed out
+pattern =
+    NETDEV WATCHDOG:? (?P<interface1>\S+) \((?P<driver1>[^)\n]+)\): transmit queue \d+ timed out
+    (?P<driver2>\w+) [\w:.-]+ (?P<interface2>\S+): NETDEV WATCHDOG: [^\n]*transmit queue \d+ timed out
 cause = The network card {interface} (driver {driver}) no longer sends.
 remedy = Restart it (sudo ip link set {interface} down, then up), update kernel and firmware, try another cable and
     switch port, and switch its power saving off (sudo ethtool --set-eee {interface} eee off).
+
+[usb-network-lost]
+keys = get_registers -71
+pattern = r8152 (?P<port>[\w.-]+:[\w.]+) (?P<interface>\S+): (?:get_registers|set_registers|Tx status|Rx status|intr
+    + status) -71
+cause = The USB network adapter {interface} (port {port}) answers no more: transfers on its USB port fail (-71).
+remedy = Plug it into another port, without a hub, with a short cable; power saving of the port may do it
+    (usbcore.autosuspend=-1 on the kernel's command line), or too little power.
+source = bb-qq/r8152#114
+
+[network-card-detached]
+keys = PCIe link lost, device now detached
+pattern = (?P<driver>\w+) (?P<device>[0-9a-f]{4}:[\w:.]+) (?P<interface>\S+): PCIe link lost, device now detached
+cause = The network card {interface} (driver {driver}, {device}) has vanished from the PCIe bus.
+remedy = Power the host off and on again. If it returns, update BIOS, kernel and the card's firmware, start the kernel
+    with pcie_aspm=off (and pcie_port_pm=off), and reseat the card.
+source = pop-os/linux#185
 
 [hardware-error]
 keys =

@@ -23,11 +23,13 @@ keys =
     failed to initialize NVML
     Incompatible platform detected
     Incompatible strategy detected
+    nvml init failed
 pattern =
     [Ff]ailed to initialize NVML: (?P<why1>could not load NVML library|ERROR_LIBRARY_NOT_FOUND)[^\n]*\n[^\n]*If this
     + is a GPU node
     unable to create (?:cdi handler|resource manager): failed to initialize NVML: (?P<why2>[\w ]+)
     (?P<why3>Incompatible (?:platform|strategy) detected)
+    unable to create plugin manager: nvml init failed: (?P<why4>\w+)
 cause = NVIDIA's device plugin sees no driver in its container ({why}): containerd started it without NVIDIA's runtime.
 remedy = Set the runtime class nvidia for the plugin's pods (helm: --set runtimeClassName=nvidia), or make that runtime
     the node's default (sudo nvidia-ctk runtime configure --runtime=containerd --set-as-default, then restart

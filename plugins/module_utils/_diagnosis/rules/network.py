@@ -146,7 +146,7 @@ pattern =
     Couldn't resolve host name
     lookup (\S+?)(?: on \S+)?: server misbehaving
     lookup (\S+?)(?: on \S+)?: (?:read udp [^\n]*: )?i/o timeout
-    Could not resolve hostname (?P<template>[^\n:]{0,80}?(?:\{\{|\||\[)[^\n:]{0,80}): [A-Z]
+    (?:ssh: )?Could not resolve hostname (?P<template>[^\n:]{0,80}?(?:\{\{|\||\[)[^\n:]{0,80}): [A-Z]
     ssh: Could not resolve hostname (?P<peer>(?![\w.-]+\.(?:com|org|io|net|dev|ai)\b)[^\s():]+)
     Could not resolve host(?:name \(Could not resolve host)?(?:name)?:? ([^\s():]+)
     (?:Could not resolve|Temporary failure resolving) '([^'\n]+)'
