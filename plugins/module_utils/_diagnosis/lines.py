@@ -334,7 +334,7 @@ _HARMLESS = re.compile(
     r"|\b(?:warning: |WARNING\b|(?:0|no|No|zero) (?:tests? )?(?:errors?|failed(?! to)|failures)\b"
     r"|ACPI (?:BIOS )?Error\b)|cudaError\w+' in https|asynchronously reported|KeyboardInterrupt"
     r"|nv(?:Check|Assert)(?:Ok)?FailedNoLog|failed to load cni during init|Failed to import Triton kernels"
-    r"|severity=Correct|tainting kernel|be preloaded|\(non-fatal\)"
+    r"|severity=Correct|tainting kernel|be preloaded|\(non-fatal\)|Failed to open libibverbs"
     r"|^(?:(?:64-bit library )?lib\S+: not found$|[\s│]*-- (?!Configuring incomplete)|W: "
     r"|\s*(?:[a-z][\w-]* (?:warn|WARN)|WARN)\b|debconf: |npm ERR! (?:Linux|argv|node) |sudo: unable to resolve host)"
 )

@@ -216,12 +216,14 @@ source = https://docs.ray.io/en/latest/ray-core/api/exceptions.html
 [ray-worker-died]
 keys =
     Worker exit type:
+    A worker died or was killed
     died unexpectedly, shutting down executor
     Failed to register worker
 pattern =
     Worker exit type: \w+ Worker exit detail: (?P<why1>[^\n]{1,160}?)(?:\. |$)
     (?P<why2>rank=\[[\d, ]+\] died unexpectedly)
     (?P<why3>Failed to register worker (?:\w+ )?to Raylet)
+    \(raylet[^)\n]*\) (?P<why4>A worker died or was killed while executing a task)
 cause = A process of Ray ended ({why}), and this log does not say why.
 remedy = On the host where it ran, look for Out of memory in the kernel's log (journalctl -k), read its own log
     (/tmp/ray/session_latest/logs, worker-*.err and raylet.out) and check its memory (free -h). If they show nothing,
@@ -331,6 +333,14 @@ values =
     more of found: . =>  (systemctl status shows the last ten)
 cause = systemd could not start {found} ({why}); this line does not say why.
 remedy = Read its own lines: journalctl -xeu {found} -b --no-pager | tail -50{more}.
+
+[netplan-apply-failed]
+keys = 'apply']' returned non-zero
+pattern = ['"]\[?'?(netplan)'?, 'apply'\]' returned non-zero exit status
+cause = {found} apply failed, and this line does not say why.
+remedy = Run sudo netplan --debug apply: its lines above name the file and the line, or the service that failed
+    (journalctl -b -u systemd-networkd -u NetworkManager). Often an address lacks its prefix length (/24).
+source = rutgerblom/ubuntu-autoinstall#3
 
 [modprobe-nvidia-failed]
 keys = /sbin/modprobe nvidia-

@@ -310,6 +310,7 @@ values =
     + between Sparks set none, and with DHCP set dhcp4-overrides use-routes: false
     advice of why: .*prefixlength|.*malformed address => Write the address with its prefix length, such as
     + 192.168.100.10/24
+    advice of why: unknown renderer => Write renderer: networkd or renderer: NetworkManager, or remove that line
     advice of why: unknown key => Correct the key's name (ethernets, addresses, mtu) or its indentation
     advice of why: . => Correct that line. YAML is indented with spaces, not tabs
 cause = netplan rejects the configuration[ {file}, line {line}]: {why}[ (on {one} and {other})].
@@ -380,6 +381,8 @@ remedy = Check ip -br addr and ip route. If netplan or NetworkManager sets it, c
 [network-setting-refused]
 keys =
     RTNETLINK answers:
+    : Could not set
+    : Could not bring up
     Error: Nexthop has
     greater than device maximum
     prefix is expected rather than
@@ -402,6 +405,9 @@ keys =
 pattern =
     RTNETLINK answers: (?P<why>Invalid argument|Device or resource busy|Operation not supported|Numerical result out
     + of range|Network is unreachable|No such process|Cannot assign requested address)
+    : Could not (?:set|bring up) (?:MTU|interface|route|address|nexthop)[^:\n]*: (?P<why5>Invalid
+    + argument|Network is
+    + unreachable|Operation not supported|Nexthop has invalid gateway[^\n]*|Numerical result out of range)
     (?P<why2>Nexthop has invalid gateway|mtu greater than device maximum|prefix is expected rather than
     + '[^'\n]+'|'[^'\n]+' is a garbage|SIOCS\w+: [^\n]+|netlink error: [^\n]+|ethtool: bad command line|Cannot get
     + device settings: Operation not supported|sendmsg: No buffer space available|ping: socket: Operation not permitted)
