@@ -641,7 +641,7 @@ keys =
     Kernel panic
     Unable to handle kernel
     BUG: kernel NULL
-    Oops - 
+    error: Oops -
 pattern =
     BUG: (kernel NULL pointer dereference)
     (Oops): \S+ \[#\d+\][^\n]*(?:\n[^\n]*){0,12}?\n[^\n]*\bpc : (?P<where>[\w.]+)
@@ -815,12 +815,13 @@ keys =
     serviced by a module of DCGM
     Profiling is not supported
     third-party Profiling module
+    DcgmModuleProfiling failed
 pattern =
     (?P<why1>Failed to start host engine server|Got error \d+ while waiting for SIGUSR1|DCGM initialization
     + error|Error: Failed to initialize NVML$)
     Error watching fields: (?P<why2>[^\n"]+)
     (?P<why3>serviced by a module of DCGM that is not currently loaded|Profiling is not supported for this
-    + group|third-party Profiling module returned an \w+ error)
+    + group|third-party Profiling module returned an \w+ error|DcgmModuleProfiling failed to initialize)
 values =
     advice of why: .*(?:[Pp]rofil|module|Feature) => Remove the profiling metrics (DCGM_FI_PROF_*) from the exporter's
     + list: this GPU (such as a GB10) or this DCGM does not offer them, or another profiler or host engine holds them.

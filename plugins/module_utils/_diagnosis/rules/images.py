@@ -357,8 +357,8 @@ pattern =
     ^(?:failed to parse \S+: )?(?:\S+\.ya?ml: )?(?P<why2>yaml: (?:line \d+|while scanning)[^\n]*)
     (?P<why3>service '[^'\n]+' has neither an image nor a build context specified)
 values =
-    advice of why: .*(?:Additional properties|Unsupported config option) .*'(?:deploy|devices|device_requests|gpus|runtime
-    +|develop|include|name|profiles|configs|pull_policy)' =>
+    advice of why: .*(?:Additional properties|Unsupported config option) .*'(?:deploy|devices|device_requests|gpus
+    +|runtime|develop|include|name|profiles|configs|pull_policy)' =>
     + This compose release does not support that key. Use docker compose (docker-compose-plugin from Docker's
     + repository) instead of docker-compose 1.x, or update it
     advice of why: . => Correct that line: usually the indentation, a tab, or a colon in an unquoted value is wrong.

@@ -483,6 +483,7 @@ keys =
     failed to update bootorder
     but shim isn't installed
     ESP partition or a ESP
+    ESP partition not detected
     requires AC power
     Battery level is too low
     No detected devices
@@ -509,7 +510,7 @@ pattern =
     (?P<why10>Failed to obtain auth[^\n]*)
     (?P<why11>No updatable devices)
     (?P<why9>Failed to download metadata for \w+)
-    (?P<why6>Failed to find ESP[^\n]*)
+    (?P<why6>Failed to find ESP[^\n]*|ESP partition not detected)
     (?P<why7>failed to write data to efivarfs[^\n]*)
     (?P<why8>[\w ]*when not on AC power)
     (?P<why13>failed to read flash)
