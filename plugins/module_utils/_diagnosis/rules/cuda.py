@@ -411,6 +411,15 @@ cause = {name} was built without code for this GPU's architecture (a GB10 is 12.
 remedy = {advice}.
 source = ggml-org/llama.cpp#18430
 
+[cutlass-not-implemented]
+keys = 0 && __PRETTY_FUNCTION__
+pattern = cutlass/arch/\w+_sm(?P<arch>\d+)\w*\.h:\d+: [^\n]*Assertion '0 && __PRETTY_FUNCTION__' failed
+cause = A CUTLASS kernel was compiled for an architecture below sm_{arch}, the first with the instruction that it uses,
+    and stops when it comes to it. PyTorch and the driver are not at fault.
+remedy = Build the package with the kernel again for this GPU (TORCH_CUDA_ARCH_LIST=12.0, CMAKE_CUDA_ARCHITECTURES=121
+    on a GB10; remove -gencode flags for old ones from its setup.py) in an empty directory.
+source = NVIDIA/cutlass#1062
+
 [no-kernel-image]
 keys =
     no kernel image is available

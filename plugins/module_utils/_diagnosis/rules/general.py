@@ -126,6 +126,9 @@ values =
     advice of found: \S*(?:hopper|sm_?90|sm_?10[03])\w*[/.(:] => The file is a kernel for data-centre GPUs, which a
     + GB10 cannot run: build for your own GPU only (TORCH_CUDA_ARCH_LIST=12.0), in an empty directory, so that it is
     + left out, or use a newer release of the project
+    advice of found: \S*?sm1[0-9]+_\w+\.inl.*static assertion => The line is in CUTLASS, which is asked for a tile that
+    + its kernels for this GPU do not have: use another release of CUTLASS or of the source, or build only the kernels
+    + that you need
     advice of found: \S*/?(?:cutlass|cute)/ => The line is in the source's copy of CUTLASS, which is usually older
     + than this CUDA or compiler: use a newer release of the source (git submodule update --init), or the CUDA that it
     + names

@@ -132,6 +132,15 @@ remedy = Use a version of the source for CUDA 13 (which names cuda::std::plus<>,
     iterators instead), or build with CUDA 12.9.
 source = microsoft/onnxruntime#24774
 
+[cub-of-another-release]
+keys = namespace "thrust::cub" has no member
+pattern = namespace 'thrust::cub' has no member (?:class )?'(?P<name>\w+)'
+cause = Thrust's headers need thrust::cub::{name}, and the CUB that the compiler reads has none: it is of another
+    release than Thrust.
+remedy = Let the compiler read both from the CUDA toolkit: unset CUB_HOME, take a separate copy of CUB off the include
+    directories (-I, CPATH, conda's include), and build in an empty directory.
+source = facebookresearch/pytorch3d#1604
+
 [cuda-function-removed]
 keys =
     error: identifier "npp

@@ -155,16 +155,30 @@ keys =
 pattern =
     (?:^|: |\) |CUDA failure [^\n']{0,60}')(?:CUDA (?:error:|failed with error) )?(misaligned address|an illegal
     + memory access was encountered)
+    (an illegal memory access was encountered) in (?P<file1>\S+\.cuh?) at line
+    \.(?:h|cuh?):\d+ \w+\([^)\n]*\) failed with error (an illegal memory access was
+    + encountered|misaligned address)
     (?:[Ee]rror|failed|returned)[^\n]{0,80}?(CUDA_ERROR_ILLEGAL_ADDRESS|cudaErrorIllegalAddress)
 cause = A kernel accessed an invalid address ({found}). The fault is in that kernel, not in the line of the traceback.
 values =
     backend of log_ggml: . => update llama.cpp; turn off -fa, quantized caches (-ctk, -ctv), draft models and MTP one by
     + one to see whether one of them is at fault (GGML_CUDA_DISABLE_GRAPHS=1 turns off graphs)
+    backend of file: . => use a newer release of the program whose kernel it is, smaller input (some programs do not
+    + check whether an allocation failed), or compute-sanitizer to see the line
     backend of found: . => use another backend (--attention-backend, --moe-backend) or release for it
 remedy = Run once with CUDA_LAUNCH_BLOCKING=1 to find the kernel, and {backend}[ (this log has {log_backend_option})][;
     leave out speculative decoding ({log_speculation}) first][; CUDA graphs were recorded ({log_graphs}), and
     --enforce-eager or --disable-cuda-graph tells whether they are at fault].
 source = vllm-project/vllm#50934
+
+[sanitizer-found]
+keys = ========= Invalid __
+pattern = ^=+ (?P<what>Invalid __\w+__ \w+ of size \d+ bytes?)[^\n]*(?:\n=+ +at (?:void )?(?P<kernel>[\w:~]+))?
+cause = compute-sanitizer found a kernel that accesses an invalid address ({what}[, in {kernel}]).
+remedy = Read the lines below it: Address says whether it is out of bounds or misaligned, and the host's frames who
+    started the kernel. Report it with them to the project that contains the kernel, and use another release or backend.
+    A build with -lineinfo makes it name the source's line.
+source = ggml-org/llama.cpp#8117
 
 [cuda-allocator-mixed]
 keys = CUDAMallocAsyncAllocator.cpp
@@ -773,14 +787,14 @@ keys =
 pattern =
     No operator found for 'memory_efficient_attention_(?P<pass>\w+)'(?s:.{0,1600}?)(?P<why1>device=cpu|xFormers was
     + built
-    + for:\s+[^\n]{3,60}? \(you have [^\n]+?\)|attn_bias\.stride\(-2\) % 8 != 0)
+    + for:\s+[^\n]{3,60}? \(you have [^\n]+?\)|attn_bias\.stride\(-2\) % 8 != 0|query\.shape\[-1\] % 8 != 0)
     No operator found for 'memory_efficient_attention_(?P<pass3>\w+)'(?s:.{0,1600}?)(?P<why2>[xX]Formers wasn't build
     + with
     + CUDA support|operator wasn't built|but your GPU has capability \([\d, ]+\) \(too \w+\)|dtype=\S+
     + \(supported[^\n]+)
     No operator found for (?:'memory_efficient_attention_(?P<pass2>\w+)'|this attention)
 values =
-    reason of why: device=cpu|attn_bias|dtype => , whatever it was built for
+    reason of why: device=cpu|attn_bias|dtype|query => , whatever it was built for
     reason of why: . => : it was built without CUDA, for another torch, or not for this GPU
     reason of why: (?:) => : it was built without CUDA, for another torch, or not for this GPU
     advice of why: device=cpu => Its tensors are on the CPU, for which xformers has no kernel: run the model on the GPU
@@ -789,6 +803,8 @@ values =
     + install -U xformers with the index of torch's CUDA), or uninstall it, so that the program uses PyTorch's attention
     advice of why: attn_bias => The mask's length is not a multiple of 8: make it longer and take a slice
     + (torch.zeros(..., n + -n % 8)[..., :n]), or use torch.nn.functional.scaled_dot_product_attention
+    advice of why: query => The size of a head (the last dimension) is not a multiple of 8: use PyTorch's attention
+    + (torch.nn.functional.scaled_dot_product_attention; without xformers most programs do), or pad the heads
     advice of why: .*(?:wasn't|GPU) => Uninstall xformers (pip uninstall xformers), so that the program uses PyTorch's
     + attention (sdpa), or build it for this torch and GPU (pip install --no-build-isolation --no-binary xformers
     + xformers, with TORCH_CUDA_ARCH_LIST=12.0)
