@@ -335,7 +335,7 @@ keys =
 pattern =
     \A(?:\W*(?:\w+\.)*\w*(?:Error|Exception):|(?:[^\n]*validation errors? for \w+\n(?:\S+\n)?)?\s*(?:Value
     + error|Assertion failed),) +(?![^\n]*(?:\. Did
-    + you mean: '|[Ss]tack ?trace|root cause|NumCudaDevices|for (?:more )?details|report
+    + you mean: '|[Ss]tack ?trace|root cause|NumCudaDevices|Check failed|for (?:more )?details|report
     + (?:an?|this)
     + |(?:open|file|raise|create) an? issue|/issues|lease file|[Cc]heck [^\n]{0,40}\blogs?\b|relevant
     + logs|(?:errors?|messages?|output) above|the logs? (?:above|for)|enforce

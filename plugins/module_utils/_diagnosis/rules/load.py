@@ -410,6 +410,12 @@ values =
     wheel of found: libcufile => nvidia-cufile
     wheel of found: libnpp => nvidia-npp
     wheel of found: libnvjpeg => nvidia-nvjpeg
+    wheel of found: librmm\.so => librmm-cu13
+    wheel of found: libcudf\.so => libcudf-cu13
+    wheel of found: libcuml\S*\.so => libcuml-cu13
+    wheel of found: libcugraph\S*\.so => libcugraph-cu13
+    wheel of found: libcuvs\S*\.so => libcuvs-cu13
+    wheel of found: libraft\.so => libraft-cu13
 remedy = Install it{ways}[, in a Python environment with pip install {wheel}] or, if it is installed, add its directory
     to LD_LIBRARY_PATH. elf_closure_info lists everything that is missing in one pass; the loader stops at the first.
 
@@ -483,6 +489,14 @@ remedy = Uninstall it until pip finds none (pip uninstall -y, twice), delete wha
     site-packages, and install one release (pip install --no-cache-dir). If you built it, build it in an empty
     + directory.
 source = microsoft/onnxruntime#28432
+
+[symbol-not-in-library]
+keys = not found in library '
+pattern = symbol '(?P<symbol>\w+)' not found in library '(?P<library>[^'\n]+)'
+cause = {library} has no {symbol}: it is of another version than the Python package that calls it.
+remedy = Install both from one release (for RAPIDS, all packages of one release with one suffix, such as -cu13), and
+    delete leftovers of an older one from site-packages.
+source = NVIDIA/cudf#4952
 
 [undefined-symbol]
 keys = undefined symbol

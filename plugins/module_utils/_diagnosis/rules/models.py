@@ -71,6 +71,16 @@ remedy = Choose another backend for the experts (vLLM's --moe-backend triton, SG
     a newer release with its flashinfer.
 source = vllm-project/vllm#39825
 
+[moe-types-not-compiled]
+keys = Could not construct fused moe op
+pattern = Could not construct fused moe op with the\s+requested input combination (?P<types>[^\n]{3,160})
+cause = FlashInfer's CUTLASS kernels for experts were compiled without these types ({types}). Those for FP4 are left out
+    if nvcc is older than 12.8.
+remedy = Compile them with CUDA 13's nvcc (CUDA_HOME=/usr/local/cuda, after deleting ~/.cache/flashinfer), install
+    flashinfer-jit-cache of flashinfer-python's version, or choose another backend for the experts (vLLM's --moe-backend
+    marlin or triton).
+source = vllm-project/vllm#48541
+
 [quantization-scheme-unknown]
 keys =
     No compressed-tensors compatible scheme was found

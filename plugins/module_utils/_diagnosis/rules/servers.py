@@ -470,7 +470,7 @@ keys =
     No compiled cutlass_
     No compiled nvfp4
     No compiled get_cutlass
-pattern = No compiled (?P<kernel>\w+) for [^\n]*?(?P<need>\d{2,3})\b
+pattern = No compiled (?P<kernel>\w+)(?:: no \w+ kernel)? for [^\n]*?(?P<need>\d{2,3})\b
 values =
     reason of need: 1[0-2]\d => a GB10 is 121): it was built without 12.0 and 12.1, or for another CUDA
     reason of need: . => that is its compute capability without the point): no such kernel was built for it, or none

@@ -242,6 +242,15 @@ cause = Triton's compiler could not compile a kernel ({found}). The kernel, or t
 remedy = Use the newest Triton with its matching PyTorch, or another backend or release of the engine whose kernel it is
     (--enforce-eager avoids the kernels of torch.compile).
 
+[triton-dot-unsupported]
+keys = Unsupported DotOp found
+pattern = Unsupported DotOp found when converting (?P<step>TritonGPU to LLVM)
+cause = Triton cannot compile a matrix product (tl.dot) of the kernel for this GPU: its compiler has no such operation
+    in this form (types, layout).
+remedy = Use a newer Triton with the PyTorch that pins it, or another backend for the operation; in a kernel of your
+    own, change the types or the block's sizes.
+source = triton-lang/triton#6951
+
 [compile-python-too-new]
 keys = is not supported on Python
 pattern =
