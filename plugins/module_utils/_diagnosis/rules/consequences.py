@@ -1851,6 +1851,8 @@ pattern =
     (ggml-cuda\.cu:\d+): CUDA error(?:\n(?:[^\n]*\n)?[^\n]{0,40}CUDA error: (?P<cuda>[^\n]{3,120}))?
     (pre-allocated tensor [^\n]{3,160}cannot run the operation \([^)\n]+\))
 values =
+    advice of cuda: an unsupported value or parameter => Start it with GGML_CUDA_DISABLE_GRAPHS=1, and without draft
+    + models and MTP; then update llama.cpp
     advice of found: .*(?:slot|ubatch) => Raise the context (-c) or lower the number of slots (-np)
     advice of found: pre-alloc => Leave out the quantized cache (-ctk, -ctv) and -ot, and update llama.cpp
     advice of found: . => Read the line with CUDA error next to it; if there is none, update llama.cpp, build it

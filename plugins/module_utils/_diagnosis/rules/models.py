@@ -145,6 +145,14 @@ cause = The installed Transformers has no tokenizer class {found}: the model was
 remedy = Install the Transformers that the model's page names (TokenizersBackend belongs to 5), if the engine allows it,
     or pass --trust-remote-code if the class is in the model's repository.
 
+[quantization-type-unknown]
+keys = Unknown quantization type
+pattern = Unknown quantization type, got (?P<got>[\w.-]+) - supported types
+cause = The model is stored in the quantization {got}, which the installed Transformers does not know.
+remedy = Install the Transformers that the model's page names (pip install -U transformers), serve it with an engine
+    that reads {got} itself (vLLM, SGLang), or use a copy of the model in bf16 or a format from the message's list.
+source = hiyouga/LlamaFactory#6777
+
 [gguf-in-engine]
 keys =
     GGUF model with architecture

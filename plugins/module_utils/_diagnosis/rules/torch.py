@@ -150,7 +150,10 @@ source = NVIDIA/cutlass#3144
 [triton-fp8-old-gpu]
 keys =
     not supported in this architecture
-pattern = (fp8e4nv|fp8e5|fp8e4b15) not supported in this architecture
+    is not supported on CUDA arch <
+pattern =
+    (fp8e4nv|fp8e5|fp8e4b15) not supported in this architecture
+    (fp8\w+) data type is not supported on CUDA arch <
 cause = Triton compiles for a GPU older than 8.9, which does not support {found}; a GB10 does.
 remedy = On that GPU, use a model without FP8. On a GB10, check that the process uses its GPU (CUDA_VISIBLE_DEVICES) and
     a Triton that knows it.
@@ -241,6 +244,16 @@ cause = Triton's compiler could not compile a kernel ({found}). The kernel, or t
     the lines above it name the kernel's line.
 remedy = Use the newest Triton with its matching PyTorch, or another backend or release of the engine whose kernel it is
     (--enforce-eager avoids the kernels of torch.compile).
+
+[dimension-out-of-range]
+keys = Dimension out of range (expected
+pattern = Dimension out of range \(expected to be in range of \[(?P<low>-?\d+), (?P<high>-?\d+)\], but got
+    + (?P<got>-?\d+)\)
+cause = The code asks for dimension {got} of a tensor that has only the dimensions {low} to {high}: it got data in
+    another form than it expects. This has nothing to do with the GPU.
+remedy = Read the traceback's last line in the program: print the shapes there (a batch of one, a squeeze(), or another
+    release of a library lose a dimension), and use the releases that the program names.
+source = mllam/neural-lam#163
 
 [triton-dot-unsupported]
 keys = Unsupported DotOp found
