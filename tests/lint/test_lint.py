@@ -85,7 +85,8 @@ def test_ci_runs_every_session_of_nox():
 
 
 def test_ansible_lint_passes_the_production_profile(tmp_path: Path):
-    run(BIN / "ansible-lint", "--strict", "-q", XDG_CACHE_HOME=str(tmp_path))
+    # Its rule "yaml" runs yamllint again.
+    run(BIN / "ansible-lint", "--strict", "-q", "-x", "yaml", XDG_CACHE_HOME=str(tmp_path))
 
 
 def test_the_changelog_fragments_are_valid():
