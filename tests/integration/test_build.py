@@ -13,7 +13,7 @@ import yaml
 from lab.host import repositories
 from tests import upstream
 from tests.integration import ownership
-from tests.integration.conftest import CHECKOUT, Host, Play, running
+from tests.integration.conftest import CHECKOUT, TOOLCHAIN, Host, Play, running
 
 
 @dataclass
@@ -70,10 +70,6 @@ VARIABLES = {
     "verify_checks": ["identity.import", "identity.versions", "identity.wheels", "identity.files"],
     "report_require": "unproven",
 }
-#: The image has what the role build_toolchain installs, which test_site.py tests, so that only one host installs it.
-TOOLCHAIN = (
-    "build-essential git cmake ninja-build ccache pkg-config patchelf python3-dev python3-venv llvm-19 clang-19 lld-19"
-).split()
 
 
 def write_stack(host: Host) -> upstream.Upstream:

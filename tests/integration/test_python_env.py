@@ -14,7 +14,7 @@ import yaml
 
 from lab import stand_ins
 from tests.integration import ownership
-from tests.integration.conftest import Bench, Host, Play
+from tests.integration.conftest import TOOLCHAIN, Bench, Host, Play
 
 ROOT = "/opt/sparkforge"
 ENVIRONMENTS = f"{ROOT}/envs/torch"
@@ -24,9 +24,8 @@ KERNEL = "/usr/local/share/jupyter/kernels/sparkforge-torch/kernel.json"
 @pytest.fixture(scope="module")
 def host(bench: Bench) -> Host:
     """A host that trusts the mirror, with the packages from the role build_toolchain that an environment needs."""
-    fresh = bench.fresh()
+    fresh = bench.fresh(packages=TOOLCHAIN)
     fresh.roles("network_access").succeeded()
-    fresh.execute("apt-get -qq update && apt-get -qq install --no-install-recommends -y python3-venv")
     fresh.execute("useradd --create-home worker")
     return fresh
 

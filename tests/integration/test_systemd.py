@@ -35,9 +35,9 @@ RUNNING = "systemctl list-units --state=active,activating,deactivating,failed --
 def booted(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Host:
     limit = f"{MEMORY_MIB}m"
     # As on a Spark, systemd can confine the services that it starts.
-    host = bench.fresh("systemd", [f"--memory={limit}", f"--memory-swap={limit}", "--cap-add=SYS_ADMIN"])
+    options = [f"--memory={limit}", f"--memory-swap={limit}", "--cap-add=SYS_ADMIN"]
+    host = bench.fresh("systemd", options, ["g++", "cmake", "ninja-build"])
     assert host.execute("systemctl is-system-running --wait") == "running"
-    host.execute("apt-get update -q && apt-get install -y -q --no-install-recommends g++ cmake ninja-build")
     tree = tmp_path_factory.mktemp("hungry")
     names = [f"unit_{number}.c" for number in range(UNITS)]
     (tree / "CMakeLists.txt").write_text(PROJECT.format(sources=" ".join(names)))
