@@ -22,7 +22,7 @@ CHECKOUT = Path(__file__).parents[2]
 MOST_EXPOSED = 2.0
 #: Without these capabilities, systemd in a container cannot create a namespace, or a loopback interface in one.
 SANDBOXES = ["--cap-add=SYS_ADMIN", "--cap-add=NET_ADMIN"]
-#: What the role build_toolchain installs. Images with these packages save the half minute that only test_site.py needs.
+#: The packages of the role build_toolchain. An image with them saves the half minute that test_site.py needs.
 TOOLCHAIN = (
     "build-essential git cmake ninja-build ccache pkg-config patchelf python3-dev python3-venv llvm-19 clang-19 lld-19"
 ).split()
