@@ -243,7 +243,7 @@ _TABLE: tuple[_Entry, ...] = (
         None,
         "FFmpeg 6, Ubuntu 24.04's package ffmpeg.",
     ),
-    _Entry(r"lib(?:av|sw)[a-z]+\.so\.\d+", None, None, None, "Another FFmpeg than version 6, Ubuntu 24.04's package ffmpeg."),
+    _Entry(r"lib(?:av|sw)[a-z]+\.so\.\d+", None, None, None, "Another FFmpeg than 6, Ubuntu 24.04's package ffmpeg."),
 )
 
 # Directories of NVIDIA's Debian packages and redist archives that the loader does not search by default. ``{triplet}``
