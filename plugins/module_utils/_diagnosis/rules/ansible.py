@@ -92,8 +92,8 @@ keys = waiting for privilege escalation prompt
 pattern = (Timeout \(\d+s\) waiting for privilege escalation prompt)
 cause = Ansible did not recognise a prompt from sudo ({found}).
 remedy = If sudo --version on the host says sudo-rs (in Ubuntu since 25.10), set ansible_become_exe to sudo.ws, or use
-    ansible-core 2.21 or newer. Otherwise pass the password with -K. If you did, the host is slow: raise timeout in
-    ansible.cfg.
+    ansible-core 2.21 or newer. Otherwise pass the password with -K. If you did, the host is slow (raise timeout in
+    ansible.cfg), or sudoers permits the account only single commands: Ansible needs /bin/sh as the other user.
 source = ansible/ansible#86441
 
 [ansible-sshpass]

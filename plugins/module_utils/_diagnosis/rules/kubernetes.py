@@ -45,6 +45,24 @@ remedy = Check that nvidia-smi works on the node (if not, read journalctl -k, an
     there, so that it starts again. If the message is Unknown Error, CDI prevents it (deviceListStrategy=cdi-cri).
 source = NVIDIA/k8s-device-plugin#1397
 
+[k3s-server-not-reached]
+keys =
+    failed to get CA certs
+    CA cert validation failed
+pattern = (?:failed to get CA certs|CA cert validation failed): Get "?https://(?P<address>[\w.:-]+)/cacerts"?:
+    + (?P<why>[^\n]{3,160})
+values =
+    advice of why: .*IP SANs|.*certificate => Something between them ends TLS with its own certificate. Let the load
+    + balancer forward TCP only, and name its address to the server (--tls-san)
+    advice of why: . => On this host, run curl -vk https://SERVER:6443/cacerts with the server from K3S_URL: 127.0.0.1
+    + is only the agent's own load balancer, which forwards to it. Open TCP 6443 there and UDP 8472 between the hosts,
+    + put 127.0.0.1 and the server's address into NO_PROXY, and use one MTU on the path
+cause = The k3s agent could not get the server's certificate through {address}: {why}.
+remedy = {advice}.
+source =
+    k3s-io/k3s-ansible#301
+    k3s-io/k3s#4848
+
 [k8s-plugin-watcher]
 keys = FS watcher
 pattern = [Ff]ailed to created? FS watcher(?:\.|: (?P<why>[\w ]+))
