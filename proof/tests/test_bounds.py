@@ -13,7 +13,7 @@ MESSAGES = {
     "[1.0, nan]), tensor([1.0, 2.0]": "The product (of four) has 1 of 2 values that are NaN: NaN instead of 2 at [1].",
     "[0.0, 0.0]), tensor([1.0, 2.0]": "The product (of four) is zero everywhere.",
     "[1.0, 2.5]), tensor([1.0, 2.0]": "2.5 instead of 2 at [1], ",
-    "[1.0, nan]), tensor([1.0, nan]": "itself are NaN",
+    "[1.0, nan]), tensor([1.0, nan]": "reference are NaN",
     "[1.0, 2.5]), tensor([[1.0]]": "has the shape (2,) instead of (1, 1).",
 }
 #: For each comparison, its ratio, the number of elements without a ratio and in total, and the message.
