@@ -68,8 +68,12 @@ X86_GRID = Evidence("an x86_64 CPU", "x86_64", "2026-11-29", "2.14.1+cu130")
 #: The same with the older torch of the host.
 H200_OLDER = Evidence("NVIDIA H200", "9.0", "2026-11-29", "2.11.0+cu130")
 H200S = (H200_GRID, H200_OLDER)
-#: Programs that a run composes: 21 tables, and two runs or more, with each torch.
-H200S_COMPOSED = tuple(dataclasses.replace(each, date="2026-11-30") for each in H200S)
+#: Checks that came later, in seven runs or more with each torch.
+H200S_LATER = tuple(dataclasses.replace(each, date="2026-11-30") for each in H200S)
+#: The processor of that host in some of these runs.
+X86S_LATER = X86_NEWER, X86_OLDER = tuple(
+    dataclasses.replace(X86_GRID, date=each.date, torch=each.torch) for each in H200S_LATER
+)
 H100_LAST = Evidence("NVIDIA H100 80GB HBM3", "9.0", "2026-11-28", "2.11.0+cu130")
 X86_LAST = Evidence("an x86_64 CPU", "x86_64", "2026-11-28", "2.11.0+cu130")
 #: The aarch64 wheels (docs/evidence/emulated-cpu.md). On a real processor this evidence does not count.

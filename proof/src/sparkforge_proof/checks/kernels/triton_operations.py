@@ -8,7 +8,7 @@ import re
 import typing as t
 
 from ..._shared.module_utils._core import versions
-from ...check import Context, Measured, Skipped, check
+from ...check import H200S_LATER, Context, Measured, Skipped, check
 from ..bounds import Cases, torch
 from .triton_kernels import TABLES, WRONG, installed, load_kernels, result_of
 
@@ -63,7 +63,7 @@ def affine(x: torch.Tensor, y: torch.Tensor, dim: int) -> torch.Tensor:
     return torch.stack(results, dim)
 
 
-@check("triton.operations", seconds=300, steps=True, factor=1)
+@check("triton.operations", seconds=300, steps=True, measured=H200S_LATER, factor=1)
 def operations(context: Context) -> Measured:
     """Check reductions, scans, sorts, products, atomic operations and copies that Triton compiles.
 

@@ -9,7 +9,7 @@ import copy
 import functools
 import typing as t
 
-from ...check import H200S, H200S_COMPOSED, X86_CPU_GRID, Context, Measured, Skipped, check
+from ...check import H200S, H200S_LATER, X86_CPU_GRID, X86_OLDER, Context, Measured, Skipped, check
 from ..bounds import torch
 from . import all_operators, calls, compositions, panels, variants
 from .comparison import Survey
@@ -115,8 +115,8 @@ def _call(context: Context, program: panels.Program, form: str, inputs: t.Any) -
 
 
 @check("compilation.panels", devices=("cuda", "cpu"), seconds=300, steps=True, measured=(*H200S, X86_CPU_GRID))
-@check("compilation.compositions", devices=("cuda", "cpu"), seconds=300, steps=True, measured=H200S_COMPOSED)
-@check("compilation.replays", seconds=300, steps=True, factor=1)
+@check("compilation.compositions", devices=("cuda", "cpu"), seconds=300, steps=True, measured=(*H200S_LATER, X86_OLDER))
+@check("compilation.replays", seconds=300, steps=True, measured=H200S_LATER, factor=1)
 def compiled_panels(context: Context, part: str) -> Measured:
     """Compare the programs of ``panels``, or those that the seed composes, in compiled graphs, and eagerly afterwards.
 

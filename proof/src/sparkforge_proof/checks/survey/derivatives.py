@@ -11,7 +11,7 @@ import re
 import typing as t
 import warnings
 
-from ...check import Context, Measured, check
+from ...check import X86S_LATER, Context, Measured, check
 from ..bounds import Cases, torch
 from . import all_operators, comparison, operator_bounds, rounding
 
@@ -75,7 +75,7 @@ def _ways(u: torch.Tensor, chunk: int) -> dict[str, tuple[t.Any, t.Callable[...,
     }
 
 
-@check("survey.derivatives", devices=("cpu",), seconds=180)
+@check("survey.derivatives", devices=("cpu",), seconds=180, measured=X86S_LATER)
 def derivatives(context: Context) -> Measured:
     """Compare derivatives of each operator in torch's list, by eight ways; others each day, all in a full proof.
 

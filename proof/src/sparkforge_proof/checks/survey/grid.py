@@ -18,7 +18,7 @@ import re
 import typing as t
 import zlib
 
-from ...check import H200S, X86_CPU_GRID, Context, Measured, check
+from ...check import H200S, X86_CPU_GRID, X86S_LATER, Context, Measured, check
 from ..bounds import torch
 from . import all_operators, calls, comparison, operator_bounds, shapes, variants
 from .comparison import Survey, name_of
@@ -188,7 +188,7 @@ def in_pairs(context: Context, part: str) -> Measured:
     return _in_pairs(context, part.partition("_")[2])
 
 
-@check("survey.pairs_integers", devices=("cuda", "cpu"), seconds=120, steps=True, measured=H200S)
+@check("survey.pairs_integers", devices=("cuda", "cpu"), seconds=120, steps=True, measured=(*H200S, *X86S_LATER))
 def pairs_integers(context: Context) -> Measured:
     """Compare each operator on integers of 8 to 64 bits under two conditions at once, with those of 64 bits."""
     forms = INTEGERS if context.full else INTEGERS[context.seed % 2 * 2 :][:2]
