@@ -65,23 +65,42 @@ print(json.dumps([traced["failed"], [max(map(len, calls.values())) for calls in 
     assert failed == {} and len(most) == 2 and min(most) > 3
 
 
-def test_faulty_operator_is_caught(healthy: Environment, tmp_path: Path) -> None:
-    product = {"target": "aten::mm", "operator": "mm"}
-    faults = {
-        "scaled": {**product, "defect": "scale", "amount": 0.02},
-        "lane": {**product, "defect": "lane", "place": 3},
-        "sound": {**product, "defect": ""},
-        "another format": {**product, "defect": "scale", "amount": 0.02, "condition": "only", "value": "float16"},
-        "backward": {**product, "defect": "scale", "amount": 0.02, "condition": "backward"},
-    }
-    results = judged(healthy, tmp_path, {"cpu.matmul.float32": ["aten::mm", "aten::addmm"]}, faults, DRAWS)
-    for name in ("scaled", "lane", "backward"):
-        assert results[name]["large"], results[name]
-        assert list(results[name]["caught"]) == ["cpu.matmul.float32"], name
-    assert results["sound"]["size"] == 0 and results["sound"]["calls"] > 0 and results["sound"]["caught"] == {}
+def daily(names: Iterable[str], days: int) -> list[Any]:
+    """Return names as parameters, each of which `make test` runs on one of so many days, and `make test-long` on the
+    others."""
+    return [
+        pytest.param(name, marks=[] if number % days == DAY % days else pytest.mark.long)
+        for number, name in enumerate(names)
+    ]
+
+
+SCALED = {"defect": "scale", "amount": 0.02}
+OF_PRODUCTS: dict[str, dict[str, Any]] = {
+    "scaled": SCALED,
+    "lane": {"defect": "lane", "place": 3},
+    "sound": {"defect": ""},
     # The check multiplies float32 numbers.
-    assert results["another format"]["caught"] == {}
-    drawn = results["drawn"]
+    "another format": {**SCALED, "condition": "only", "value": "float16"},
+    "backward": {**SCALED, "condition": "backward"},
+}
+
+
+@pytest.mark.parametrize("name", daily(OF_PRODUCTS, 5))
+def test_faulty_product_is_caught(healthy: Environment, tmp_path: Path, name: str) -> None:
+    fault = {"target": "aten::mm", "operator": "mm", **OF_PRODUCTS[name]}
+    calls = {"cpu.matmul.float32": ["aten::mm", "aten::addmm"]}
+    result = judged(healthy, tmp_path, calls, {name: fault})[name]
+    if name in ("sound", "another format"):
+        assert result["caught"] == {}
+    else:
+        assert result["large"], result
+        assert list(result["caught"]) == ["cpu.matmul.float32"]
+    if name == "sound":
+        assert result["size"] == 0 and result["calls"] > 0
+
+
+def test_a_seed_always_draws_the_same_faults(healthy: Environment, tmp_path: Path) -> None:
+    drawn = judged(healthy, tmp_path, {}, {}, DRAWS)["drawn"]
     # A number that draws a left-out entry has no fault.
     assert 200 < drawn["faults"] < 300
     assert drawn["same"] and len(drawn["defects"]) > 12 and len(drawn["conditions"]) >= 8
@@ -93,15 +112,6 @@ def test_fault_is_caught_by_survey(healthy: Environment, tmp_path: Path) -> None
     calls = {"cpu.survey.float32": {"sinh": ["aten::sinh"]}}
     results = judged(healthy, tmp_path, calls, faults, kinds=["12.1", "aarch64", "torch 2.14"])
     assert list(results["rounded"]["caught"]) == ["cpu.survey.float32"], results["rounded"]
-
-
-def daily(names: Iterable[str], days: int) -> list[Any]:
-    """Return names as parameters, each of which `make test` runs on one of so many days, and `make test-long` on the
-    others."""
-    return [
-        pytest.param(name, marks=[] if number % days == DAY % days else pytest.mark.long)
-        for number, name in enumerate(names)
-    ]
 
 
 CHANCE = ("cpu.chance.independence", "cpu.chance.rates")
