@@ -120,7 +120,7 @@ class Judge:
         self.cases.compare(f"{name}, {self.case}", self.wide(actual), expected, bound)
 
 
-@check("algebra.dense", devices=("cuda", "cpu"), seconds=180, measured=SEEN_ARM_GRID)
+@check("algebra.dense", devices=("cuda", "cpu"), seconds=300, measured=SEEN_ARM_GRID)
 def dense(context: Context) -> Measured:
     """Check solutions and decompositions for sizes from 1 to 2,048, single and in batches, real and complex."""
     cases = Cases("linear algebra", REMEDY)

@@ -23,7 +23,7 @@ BY_DEFINITION = 1024
 CLASSES = {name: lengths() for name, lengths in functions_of("lengths of transforms", "", around=around_powers).items()}
 
 
-@check("algebra.fft", devices=("cuda", "cpu"), seconds=180, measured=SEEN_ARM_GRID)
+@check("algebra.fft", devices=("cuda", "cpu"), seconds=300, measured=SEEN_ARM_GRID)
 def fft(context: Context) -> Measured:
     """Check complex and real transforms of all classes of length; the survey covers the rest of torch.fft."""
     cases = Cases("a Fourier transform", REMEDY)
