@@ -342,8 +342,7 @@ pattern =
     (?P<why6>(?P<option6>mode) must be in octal or symbolic form)
     (?P<why7>parameters are (?:mutually exclusive|required together): [^"\n]{1,200})
     (?P<why8>(?<!\w)(?P<option8>\w{1,40}) is \S{1,60} but (?:any|all) of the following are missing: [^"\n]{1,200}|one
-    + of the following
-    + is required: [^"\n]{1,200}|missing parameter\(s\) required by '\w+': [^"\n]{1,100})
+    + of the following is required: [^"\n]{1,200}|missing parameter\(s\) required by '\w+': [^"\n]{1,100})
 values =
     advice of why: mode => Write it as a quoted string ("0644")
     advice of why: value of => Choose one of those values
@@ -412,9 +411,8 @@ pattern =
     Unable to find a checksum for file '(?P<file1>[^'\n]+)' in '(?P<list>[^'\n]+)'
     The (?:[\w-]+ )?checksum for (?P<file2>\S+) did not match (?P<need>\w+)(?:[.;] ?it was (?P<have>\w+))?
 values =
-    advice of list: . => Open that address: it must have a line with the checksum and then this file's name (only
-    + newer releases of ansible-core accept a checksum alone). Otherwise write the checksum into the task (checksum:
-    + sha256:…)
+    advice of list: . => Open that address: it must have a line with the checksum and then this file's name (only newer
+    + releases of ansible-core accept a checksum alone). Otherwise write the checksum into the task (checksum: sha256:…)
     advice of need: . => If the file was updated (its address then contains no version), get its current checksum from
     + the publisher. Otherwise check the downloaded file (a proxy's page, or an incomplete file) and delete it
 cause = The download [{file} ]cannot be verified[: {list} has no checksum for it][: its checksum is {have}, but the task
@@ -671,8 +669,7 @@ values =
     advice of why: Neither => Pass the name as NAMESPACE.COLLECTION, the path of an existing tarball, or a Git address
     + with type: git
     advice of why: .*(?:was not found|not found on|Failed to find) => Correct the name and its kind (ansible-galaxy
-    + collection
-    + install, ansible-galaxy install)
+    + collection install, ansible-galaxy install)
     advice of why: . => Run it again with -vvv
 cause = ansible-galaxy could not get the collection or role[: the server answers {status}][, {why}].
 remedy = {advice}.
@@ -729,8 +726,7 @@ keys = ansible_network_os must be specified
 pattern = (ansible_network_os must be specified on this host)
 cause = The task uses a module for switches and routers ({found}), such as net_ping, cli_command or net_get.
 remedy = For a Linux host, use ansible.builtin.command, ping or wait_for instead. For a switch, set ansible_network_os
-    and
-    ansible_connection: network_cli in its host_vars.
+    and ansible_connection: network_cli in its host_vars.
 source = UBC-Thunderbots/Software#2654
 
 [ansible-condition-type]
@@ -797,9 +793,8 @@ values =
     + requires it (url_username, force_basic_auth, headers), and repeat the task (until, retries, delay) if the service
     + is still starting
     advice of url: https://developer\.download\.nvidia\.com/compute/cuda/repos/ => Correct the release and the
-    + architecture
-    + in the address (ubuntu2404/sbsa for Ubuntu 24.04 on arm64; only LTS releases have a directory, and a derived
-    + distribution uses its base's), and take the key from the package cuda-keyring
+    + architecture in the address (ubuntu2404/sbsa for Ubuntu 24.04 on arm64; only LTS releases have a directory, and a
+    + derived distribution uses its base's), and take the key from the package cuda-keyring
     advice of status: . => Correct the address (the file has another name or release, or none for aarch64 or sbsa), or
     + log in if the server requires it
 cause = Ansible's request fails: the server answers {status}[, {why}][, but the task expects {want}].

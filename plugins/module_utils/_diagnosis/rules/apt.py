@@ -652,11 +652,10 @@ pattern =
     ^E: (?P<why>Couldn't find any package by (?:glob|regex) [^\n]+|Release '[^'\n]+' for '[^'\n]+' was not found|The
     + value '[^'\n]+' is invalid for APT::Default-Release|Conflicting values set for option [^\n]+|There were
     + unauthenticated packages|Some packages could not be authenticated|Packages need to be removed but remove is
-    + disabled|Could not perform immediate configuration
-    + on[^.\n]+|Command line option [^\n]+|Invalid operation [^\n]+|Unsupported file [^\n]+|Unable to find a source
-    + package for \S+|(?:List|Archives) directory \S+ is missing|Dynamic MMap ran out of room|Problem parsing
-    + dependency|Unable to determine a suitable packaging system|The method driver \S+ could not be found|flAbsPath
-    + on /var/lib/dpkg/status failed|Trivial Only specified)
+    + disabled|Could not perform immediate configuration on[^.\n]+|Command line option [^\n]+|Invalid operation
+    + [^\n]+|Unsupported file [^\n]+|Unable to find a source package for \S+|(?:List|Archives) directory \S+ is
+    + missing|Dynamic MMap ran out of room|Problem parsing dependency|Unable to determine a suitable packaging
+    + system|The method driver \S+ could not be found|flAbsPath on /var/lib/dpkg/status failed|Trivial Only specified)
     (?P<why2>gpgv, gpgv2 or gpgv1 required for verification, but neither seems installed|Could not execute
     + '?apt-key'? to verify signature)
 values =
@@ -986,8 +985,7 @@ values =
     advice of why: package => Install it again (sudo apt install --reinstall, or apt --fix-broken install). If its own
     + script then fails, move its /var/lib/dpkg/info/NAME.prerm or .postinst away, run sudo dpkg --remove
     + --force-remove-reinstreq NAME, and install it
-    advice of why: conf => First remove the other package in that line, or let apt do both (sudo apt install
-    + ./FILE.deb)
+    advice of why: conf => First remove the other package in that line, or let apt do both (sudo apt install ./FILE.deb)
     advice of why: . => Use sudo apt remove instead of dpkg -r: it also removes the packages that depend on this one
 cause = dpkg cannot continue with {package}: {why}.
 remedy = {advice}.
@@ -1018,8 +1016,7 @@ pattern =
 values =
     advice of why: no => Register a program first (sudo update-alternatives --install /usr/bin/NAME NAME
     + /usr/bin/NAME-13 10), or install the package that does
-    advice of why: alternative path => Install the package that contains it, or use the actual path (ls
-    + /usr/bin/NAME-*)
+    advice of why: alternative path => Install the package that contains it, or use the actual path (ls /usr/bin/NAME-*)
     advice of why: alternative => Remove it from the other group first (sudo update-alternatives --remove-all NAME),
     + and register both in one command with --slave
     advice of why: . => Run it with sudo, on a writable file system

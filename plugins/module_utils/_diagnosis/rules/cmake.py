@@ -185,8 +185,7 @@ values =
     tool of found: . => C or C++ compiler
 cause = There is no {tool} ({found}).
 remedy = Install gcc, g++ and binutils (apt install build-essential; the role build_toolchain), or correct CC and CXX
-    (cc and cxx
-    in the unit's toolchain). Triton needs a compiler at run time, also in a container.
+    (cc and cxx in the unit's toolchain). Triton needs a compiler at run time, also in a container.
 source = https://docs.astral.sh/uv/reference/troubleshooting/build-failures/
 
 [cuda-too-old]
@@ -341,8 +340,7 @@ values =
     package of part: glib|gobject => libglib2.0-dev
     package of part: girepository|gobject-introspection => libgirepository1.0-dev (libgirepository-2.0-dev for 2.0)
     package of part: g?[fF]ortran => gfortran
-    package of part: (?:\S*-)?(?:cc|gcc|c\+\+|g\+\+|cpp|clang)\b => build-essential, and set CC and CXX to that
-    + compiler
+    package of part: (?:\S*-)?(?:cc|gcc|c\+\+|g\+\+|cpp|clang)\b => build-essential, and set CC and CXX to that compiler
     package of part: . => the development package that contains its .pc file (apt-file search NAME.pc)
 cause = The build does not find {part}. pip builds the package because no wheel fits this Python and aarch64.
 remedy = Install {package} with apt, or use a release or a Python (3.12) for which there is a wheel.

@@ -271,9 +271,8 @@ values =
     + (nv-codec-headers for FFmpeg; OpenCV builds without them: -DBUILD_opencv_cudacodec=OFF)
     part of found: (lib)?nv(rtc|ToolsExt|tx|ml|JitLink|cc) => the CUDA toolkit (role cuda_libraries) with its
     + headers (cuda-toolkit-13-0)
-    part of found: thrust|cooperative_groups|crt/|(vector|driver|device|builtin)_types|host_defines => the CUDA
-    + toolkit (role cuda_libraries) with its headers
-    + (cuda-toolkit-13-0)
+    part of found: thrust|cooperative_groups|crt/|(vector|driver|device|builtin)_types|host_defines => the CUDA toolkit
+    + (role cuda_libraries) with its headers (cuda-toolkit-13-0)
     part of found: (llvm|mlir|lld|clang) => LLVM at the commit that Triton pins (role llvm)
     part of found: (torch|ATen|c10) => PyTorch (role pytorch; for a unit in its depends; for pip with
     + --no-build-isolation)
@@ -672,8 +671,7 @@ values =
     advice of found: (?:png|jpeg|TIFF|curl|sqlite3|xml|av|sws|lzma|ZSTD|BZ2|numa|ibv|rdma|MPI)_ => Install the
     + development package of that library (the name's prefix shows which), and link it after the objects
     advice of found: Py[A-Z_]|_Py => Build it with maturin or setuptools, which leave Python's names to the
-    + interpreter, or
-    + link that Python's library (python3-config --embed --ldflags)
+    + interpreter, or link that Python's library (python3-config --embed --ldflags)
     advice of found: (?:ggml|llama)_ => Its parts come from different versions, or the CUDA part was not compiled.
     + Clean the build (remove its directory, or make clean and go clean -cache), check that nvcc was found, and rebuild
     + everything

@@ -67,8 +67,7 @@ source = pangeo-data/pangeo-docker-images#655
 keys = Cannot solve the request because of
 pattern =
     Cannot solve the request because of: (?P<package>[^\n]{1,80}?) cannot be installed because there are no viable
-    + options:
-    +(?:\n[^\n]*){0,12}?\n[^\n]*?─ (?P<need>\w[^\n─]{0,80}?), for which no candidates were found
+    + options:(?:\n[^\n]*){0,12}?\n[^\n]*?─ (?P<need>\w[^\n─]{0,80}?), for which no candidates were found
 cause = {package} cannot be installed on this platform: each of its builds needs {need}, which no channel has here.
 remedy = Use another build or version of it (pixi search NAME --platform linux-aarch64), add the channel that has the
     missing package, or install it with pip ([pypi-dependencies]; torch from the index cu130).

@@ -69,9 +69,8 @@ pattern =
     Unexpected UCX error: (?P<why2>[^\n]{3,120})
 values =
     advice of why: .*no (?:remote registered memory|\w[\w ]*) (?:access )?transport => Let UCX use the RDMA ports: name
-    + them
-    + (UCX_NET_DEVICES=rocep1s0f0:1), unset UCX_TLS or add rc, and check that ucx_info -d lists rc there (a container
-    + needs --device /dev/infiniband). Over TCP alone, use UCX 1.12 or newer on all hosts
+    + them (UCX_NET_DEVICES=rocep1s0f0:1), unset UCX_TLS or add rc, and check that ucx_info -d lists rc there (a
+    + container needs --device /dev/infiniband). Over TCP alone, use UCX 1.12 or newer on all hosts
     advice of why: .*(?:timeout|[Tt]imed out|send\(|recv\(|[Cc]onnection|reset|refused|unreachable) => Check that the
     + other process still runs (its log has the first error), and that the hosts reach each other on all ports (ufw)
     + over the interfaces that UCX_NET_DEVICES names
@@ -127,8 +126,7 @@ values =
     what of name: cudaErrorIllegal|cudaErrorMisaligned|cudaErrorLaunchFailure => a kernel read or wrote outside its
     + memory
     what of name: cudaErrorNoKernelImage|cudaErrorUnsupportedPtx|cudaErrorInvalidDeviceFunction => the program has no
-    + code
-    + for this GPU
+    + code for this GPU
     what of name: cudaErrorMemoryAllocation => memory ran out
     what of name: . => a call of CUDA failed
     advice of name: cudaErrorAssert => Read the lines with Assertion further up. Use the model's own tokenizer,
@@ -525,8 +523,7 @@ values =
     + between them
     advice of found: . => Read the lines above it. Run with --mca btl_base_verbose 20, at first only over TCP (mpirun
     + --mca pml ob1 --mca btl tcp,self), and check that mpirun and the program use the same MPI (which mpirun; ldd
-    + PROGRAM
-    + | grep mpi)
+    + PROGRAM | grep mpi)
 cause = MPI did not start in one of the processes ({found}), and this line does not say why.
 remedy = {advice}.
 
@@ -596,8 +593,7 @@ keys =
 pattern =
     ncclRemoteError: A call failed[^\n]*?(remote process exiting)[^\n]*(?!\n[^\n]*\n?socketProgress)
     NCCL [Ee]rror(?: in)?(?: \d+)?:? [^\n]*?(unhandled (?:system|cuda) error|internal error|remote process exited|NCCL
-    + operation
-    + in progress)
+    + operation in progress)
 values =
     advice of found: remote => Read the logs of the other ranks for their first error: one of them ended first, and
     + this one only noticed it
@@ -717,10 +713,9 @@ source = Burnett01/rsync-deployments#70
 keys = Capture cuda graph failed
 pattern = Capture cuda graph failed: (?P<why>[^\n]+)
 values =
-    advice of why: .*(?:gloo|[Cc]onnection closed|Timed out waiting) => Another rank ended or hangs, not this one:
-    + read the
-    + logs of all ranks and hosts for their first error (memory, the kernel's log), and let all of them reach each other
-    + (GLOO_SOCKET_IFNAME, NCCL_SOCKET_IFNAME; /etc/hosts must not map a host's own name to 127.0.1.1)
+    advice of why: .*(?:gloo|[Cc]onnection closed|Timed out waiting) => Another rank ended or hangs, not this one: read
+    + the logs of all ranks and hosts for their first error (memory, the kernel's log), and let all of them reach each
+    + other (GLOO_SOCKET_IFNAME, NCCL_SOCKET_IFNAME; /etc/hosts must not map a host's own name to 127.0.1.1)
     advice of why: . => If it is memory, lower --mem-fraction-static or --cuda-graph-max-bs; if it is a kernel, choose
     + another --attention-backend (triton or flashinfer). --disable-cuda-graph tells whether graphs are at fault
 cause = SGLang failed while it recorded CUDA graphs: {why}.
@@ -912,9 +907,8 @@ keys =
 pattern = (?:SSH (?:script|cmd)|Pipeline) <- (?P<host>\S+) FAILED rc=(?P<code>[1-9]\d*) \([\d.]+s\):\s*$
 cause = A step of sparkrun failed on {host} (status {code}), and this log does not say why.
 remedy = Run it again with sparkrun -v, which prints the step's own output, and try ssh {host} true and ssh {host}
-    docker
-    ps by hand: usually the account has no key or no right to use Docker there (sudo usermod -aG docker NAME, and log in
-    again).
+    docker ps by hand: usually the account has no key or no right to use Docker there (sudo usermod -aG docker NAME, and
+    log in again).
 source = spark-arena/sparkrun#205
 
 [compose-dependency]
@@ -1015,8 +1009,7 @@ values =
     what of number: 45 => the driver removed a program's work from the GPU after an earlier error, or when the program
     + ended
     what of number: 154 => this line says what the GPU needs after an earlier error
-    advice of number: 154 => Do what the end of the line says (reset the GPU, or reboot), and look for the Xid before
-    + it
+    advice of number: 154 => Do what the end of the line says (reset the GPU, or reboot), and look for the Xid before it
     advice of number: . => Look for an earlier Xid, and read that program's own log; the GPU itself needs nothing
 cause = The driver reports Xid {number}[ of the program {program}]: {what}[ ({words})].
 remedy = {advice}.
@@ -1300,13 +1293,12 @@ pattern =
     \A\s*File '(?P<file1>[^'\n]+)', line (?P<line1>\d+), in \S+\n +assert (?:\(|(?P<check1>[^\n]+))\n(?:[
     + ~^]+\n)?AssertionError\s*$
     AssertionError: assert (?P<check2>[^\n]{3,160})
-    \A\s*File '(?:[^'\n]*/)?(?P<file3>(?:(?<=[est]-packages/)(?!torch/|pip/|setuptools/)\w+|vllm|vllm_omni|sglang
-    +|tensorrt_llm|flashinfer|lmdeploy|mooncake|ray/(?:_private|scripts))/[^'\n]+)', line (?P<line3>\d+), in
-    + \S+\n(?: {4}[^\n]*\n){0,12}(?:\w+\.)*(?!(?:OS|IO|File|Permission|Connection|Timeout|Memory|Import
-    +|ModuleNotFound|Unicode|JSON|Syntax|Name|Recursion|Accelerator|OutOfMemory|Dist|HTTP|Hf)\w*(?:Error
-    +|Exception):)(?:\w*Error|Exception): (?P<why3>(?![^\n]*(?:CUDA error|NCCL error|out of memory|root
-    + cause|at driver init|[Ss]tack ?trace|following code:?$))[^\n]{2,400}?)\.?$(?!\s*(?:During handling of the
-    + above|The above exception was))
+    \A\s*File '(?:[^'\n]*/)?(?P<file3>(?:(?<=[est]-packages/)(?!torch/|pip/|setuptools/)\w+|vllm|vllm_omni|sglang|tenso
+    +rrt_llm|flashinfer|lmdeploy|mooncake|ray/(?:_private|scripts))/[^'\n]+)', line (?P<line3>\d+), in \S+\n(?:
+    + {4}[^\n]*\n){0,12}(?:\w+\.)*(?!(?:OS|IO|File|Permission|Connection|Timeout|Memory|Import|ModuleNotFound|Unicode|J
+    +SON|Syntax|Name|Recursion|Accelerator|OutOfMemory|Dist|HTTP|Hf)\w*(?:Error|Exception):)(?:\w*Error|Exception):
+    + (?P<why3>(?![^\n]*(?:CUDA error|NCCL error|out of memory|root cause|at driver init|[Ss]tack ?trace|following
+    + code:?$))[^\n]{2,400}?)\.?$(?!\s*(?:During handling of the above|The above exception was))
 values =
     advice of why: LoRA is not enabled => Start the server with --enable-lora (in code, enable_lora=True), and leave
     + out options that exclude it in this release
@@ -1486,12 +1478,11 @@ source = NVIDIA/dgx-spark-playbooks#97
 [ends-in-rendezvous]
 keys = The log ends with:
 pattern =
-    ^The log ends with: (?![^\n]*(?:COMPLETE|[Ff]inished|100%|[Cc]omplete|\bends?\b|\bdone\b
-    +|\btook\b))(?P<step>[^\n]*(?:[Ii]nit torch distributed begin|distributed_init_method=|Waiting for (?:the
+    ^The log ends with: (?![^\n]*(?:COMPLETE|[Ff]inished|100%|[Cc]omplete|\bends?\b|\bdone\b|\btook\b))(?P<step>[^\n]*(
+    +?:[Ii]nit torch distributed begin|distributed_init_method=|Waiting for (?:the
     + )?(?:master|other|all)|store_based_barrier|init_process_group|Initializing distributed|[1-9]\d* remote core
-    + engine|Connecting to existing Ray|Connected to Ray cluster|placement group found
-    +|creating a placement group|waiting for (?:\d+
-    + )?(?:nodes|workers|ranks)|[Ww]aiting for [^\n]*(?:to join|to connect|rank))[^\n]*)
+    + engine|Connecting to existing Ray|Connected to Ray cluster|placement group found|creating a placement
+    + group|waiting for (?:\d+ )?(?:nodes|workers|ranks)|[Ww]aiting for [^\n]*(?:to join|to connect|rank))[^\n]*)
 cause = The log ends while the processes of the job connect to each other ({step}): perhaps one of them was not
     started, failed, or cannot reach the master's address.
 remedy = Start it on all hosts within the time limit with the same release, world size and master address (an address
@@ -1809,8 +1800,7 @@ keys = Worker failed with error
 pattern = Worker failed with error '(?P<why>[^\n]{3,400}?)', please check the stack
 values =
     advice of why: '?(?:float|int|uint)\d+_?\w* => PyTorch lacks that data type: install the PyTorch that this release
-    + of
-    + the server pins (2.7 or newer for float8_e8m0fnu, 2.8 or newer for float4_e2m1fn_x2), in a new environment
+    + of the server pins (2.7 or newer for float8_e8m0fnu, 2.8 or newer for float4_e2m1fn_x2), in a new environment
     advice of why: . => Read that worker's own traceback above (the first line with ERROR of a Worker): its last lines
     + name the part that failed. Start the server without that part's options or with another backend for it, or use a
     + newer release
@@ -1855,9 +1845,8 @@ values =
     + models and MTP; then update llama.cpp
     advice of found: .*(?:slot|ubatch) => Raise the context (-c) or lower the number of slots (-np)
     advice of found: pre-alloc => Leave out the quantized cache (-ctk, -ctv) and -ot, and update llama.cpp
-    advice of found: . => Read the line with CUDA error next to it; if there is none, update llama.cpp, build it
-    + with -DCMAKE_CUDA_ARCHITECTURES=121, leave more memory free, and try without -fa, draft models and a quantized
-    + cache
+    advice of found: . => Read the line with CUDA error next to it; if there is none, update llama.cpp, build it with
+    + -DCMAKE_CUDA_ARCHITECTURES=121, leave more memory free, and try without -fa, draft models and a quantized cache
 cause = llama.cpp failed during the computation ({found})[: CUDA reports {cuda}].
 remedy = {advice}.
 source = withcatai/node-llama-cpp#560

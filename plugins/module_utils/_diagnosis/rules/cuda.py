@@ -322,9 +322,8 @@ pattern =
     /(?P<library1>flashinfer)/\d[\w.]*/(?P<built1>\d+[af]?(?:_\d+[af]?)*)/[^\n]*(?:\n[^\n]*){0,6}?no kernel image is
     + available
     /(?P<library2>deep_gemm|torch_extensions)/[^\n]*(?:\n[^\n]*){0,6}?no kernel image is available
-    no kernel image is
-    + available[^\n]*\n(?:[^\n]*\n)?[^\n]*?/(?P<library3>flashinfer)/\d[\w.]*/(?P<built2>\d+[af]?(?:_\d+
-    +[af]?)*)/
+    no kernel image is available[^\n]*\n(?:[^\n]*\n)?[^\n]*?/(?P<library3>flashinfer)/\d[\w.]*/(?P<built2>\d+[af]?(?:_\
+    +d+[af]?)*)/
 values =
     list of library: flashinfer => FLASHINFER_CUDA_ARCH_LIST=12.1a
     list of library: torch_ext => TORCH_CUDA_ARCH_LIST=12.0
@@ -382,9 +381,8 @@ keys =
 pattern =
     no kernel image is available[^\n]*(?:\n[^\n]*){0,2}?\n[^\n]*(?P<program1>ggml)[_-]cuda
     no kernel image is available[^\n]*/csrc/(?P<program3>ops\.cu)\b
-    -packages/(?P<program4>ctranslate2|bitsandbytes|faiss|cupy|xgboost|onnxruntime|tinycudann
-    +|diff_gaussian_rasterization|nvdiffrast|simple_knn|nerfacc)/[^\n]*(?:\n[^\n]*){0,4}?(?:no kernel image is
-    + available|NO_BINARY_FOR_GPU)
+    -packages/(?P<program4>ctranslate2|bitsandbytes|faiss|cupy|xgboost|onnxruntime|tinycudann|diff_gaussian_rasterizati
+    +on|nvdiffrast|simple_knn|nerfacc)/[^\n]*(?:\n[^\n]*){0,4}?(?:no kernel image is available|NO_BINARY_FOR_GPU)
     model\.(?P<program6>encode)\(features[^\n]*\n[^\n]*no kernel image is available
     (?:Non-zero status code returned while running|(?P<program5>onnxruntime)::)[^\n]*no kernel image is available
 values =

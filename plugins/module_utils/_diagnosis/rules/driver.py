@@ -705,9 +705,8 @@ source = Mellanox/nv_peer_memory#8
 [module-symbol-missing]
 keys = : Unknown symbol
 pattern =
-    (?P<module>[\w-]+): Unknown symbol (?P<symbol>_*(?:acpi_video|nvKms|nvidia_|nvUvm|nv_|rm_|drm_|ib_|rdma_|backlig
-    +ht_)\w*)
-    + \(err (?:-2|0)\)
+    (?P<module>[\w-]+): Unknown symbol (?P<symbol>_*(?:acpi_video|nvKms|nvidia_|nvUvm|nv_|rm_|drm_|ib_|rdma_|backlight_
+    +)\w*) \(err (?:-2|0)\)
 values =
     owner of symbol: _*acpi_video => the kernel's module video (ACPI displays)
     owner of symbol: _*nvKms => nvidia_modeset
@@ -745,8 +744,7 @@ pattern =
     could not insert (?:module )?'?(?P<module2>[\w./-]+?)'?: (?P<why2>Unknown symbol in module)
 uncertain = yes
 values =
-    reason of why: .*-22 => it was built against another version of the symbol's module, or its licence forbids the
-    + use
+    reason of why: .*-22 => it was built against another version of the symbol's module, or its licence forbids the use
     reason of why: . => a module that it needs is not loaded, does not exist for this kernel, or has another version
 cause = The kernel cannot load the module {module} ({why}): {reason}.
 remedy = Read the kernel's log from the first line with the module's name (sudo dmesg | grep {module}). Load it with
@@ -782,10 +780,8 @@ pattern = Module (?P<module>(?!nvidia)[\w-]+) not found in directory [\w./-]{0,1
 values =
     advice of module: ip_conntrack => Write nf_conntrack instead: newer kernels renamed it
     advice of module: (?:xhci_pci|ext4|vfat|nvme\w*|usbcore|loop|overlay|tun|fuse)$ => Remove it from the list of
-    + modules,
-    + if this kernel has it built in (grep it in /lib/modules/KERNEL/modules.builtin); otherwise install the extra
-    + modules
-    + of that kernel, or boot the previous one
+    + modules, if this kernel has it built in (grep it in /lib/modules/KERNEL/modules.builtin); otherwise install the
+    + extra modules of that kernel, or boot the previous one
     advice of module: . => Install its extra modules (linux-modules-extra with that kernel's version, if Ubuntu has it),
     + or reboot if the kernel was upgraded since the last start. A container cannot load modules
 cause = The running kernel {kernel} has no module {module}.
@@ -919,9 +915,8 @@ pattern =
     + /var/run/nvidia-persistenced)
 values =
     advice of why: (?:open|mount) => The driver was probably updated while it was loaded, and nvidia-persistenced
-    + ended. Reboot
-    + the
-    + host, or, if nvidia-smi works, run sudo systemctl restart nvidia-persistenced; then create the container again
+    + ended. Reboot the host, or, if nvidia-smi works, run sudo systemctl restart nvidia-persistenced; then create the
+    + container again
     advice of why: Unable to find|device => Read the driver's messages (nvidia-smi; sudo dmesg | grep -i nvrm): there
     + is no module for this kernel, the GPU did not start, or another driver (vfio-pci, nouveau) holds it. After the
     + repair, run sudo systemctl restart nvidia-persistenced
@@ -1047,8 +1042,7 @@ values =
     advice of why: Failed to start => Port 5555 is taken by another nv-hostengine, or the driver is not ready: check
     + pgrep -a nv-hostengine and nvidia-smi, then run sudo systemctl restart nvidia-dcgm
     advice of why: unrec => Read its --help, because options differ between releases of the driver
-    advice of fm: . => Install nvidia-fabricmanager in exactly the driver's version, hold both packages, and restart
-    + it
+    advice of fm: . => Install nvidia-fabricmanager in exactly the driver's version, hold both packages, and restart it
 cause = A tool of NVIDIA's driver rejected the request[: {why}][: the fabric manager is version {fm}, but the driver is
     {driver}].
 remedy = {advice}.
@@ -1074,9 +1068,8 @@ keys =
     Failed to initialize the NVIDIA kernel module
 pattern =
     NVRM:? [^\n]*?(?P<why1>Cannot initialize GSP firmware RM|cannot bootstrap riscv/gsp|failed to execute
-    + Booter|rm_init_adapter failed|nvidia_open_deferred failed|failed to copy vbios to system
-    + memory|Cannot attach gpu|request_mem_region failed|BIOS may have misconfigured your GPU|GSP-FMC reported an
-    + error[^\n]*)
+    + Booter|rm_init_adapter failed|nvidia_open_deferred failed|failed to copy vbios to system memory|Cannot attach
+    + gpu|request_mem_region failed|BIOS may have misconfigured your GPU|GSP-FMC reported an error[^\n]*)
     nvidia \S+: (?P<why2>probe with driver nvidia failed with error -\d+|Unable to change power state from D3cold to
     + D0, device inaccessible)
     nvidia: (?P<why3>probe of \S+ failed with error -\d+)
@@ -1086,9 +1079,8 @@ values =
     + update the firmware, or boot with pci=realloc
     advice of why: Unable => The slot or card has no power or the link is down. Switch the host fully off, unplug it
     + for a minute, and reseat the card; switch off PCIe's deep sleep (pcie_port_pm=off)
-    advice of why: . => Read all NVRM lines from the first (sudo dmesg | grep -i nvrm), and check that the open
-    + modules of a branch for this GPU run. Then switch the host off, unplug it for some minutes, and update the
-    + firmware
+    advice of why: . => Read all NVRM lines from the first (sudo dmesg | grep -i nvrm), and check that the open modules
+    + of a branch for this GPU run. Then switch the host off, unplug it for some minutes, and update the firmware
 uncertain = yes
 cause = The NVIDIA driver could not start the GPU ({why}).
 remedy = {advice}.

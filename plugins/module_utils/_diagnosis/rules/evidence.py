@@ -17,9 +17,8 @@ keys =
     CUDA 13
     release 13.
 pattern =
-    (?P<log_newest_cuda>\+cu13\d|lib(?:cudart|cublas|cublasLt|nvrtc|nvJitLink)\.so\.13|\bcuda-?13\b[.-]?\d?
-    +|nvidia/cu13\b
-    +|CUDA (?:Version: )?13(?:\.\d)?|release 13\.\d)
+    (?P<log_newest_cuda>\+cu13\d|lib(?:cudart|cublas|cublasLt|nvrtc|nvJitLink)\.so\.13|\bcuda-?13\b[.-]?\d?|nvidia/cu13
+    +\b|CUDA (?:Version: )?13(?:\.\d)?|release 13\.\d)
 cause =
 remedy =
 

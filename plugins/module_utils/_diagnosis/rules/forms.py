@@ -107,10 +107,8 @@ keys =
     ou need
 pattern =
     (?:Error:|\.|Problem encountered:) '?(?P<program>[\w./-]+(?: \d[\w.]*)?)'? (?:requires|needs)
-    + '?(?P<package>CUDA|[Pp]y[Tt]orch|[Tt]orch
-    +|[Pp]ython
-    +|[\w-]+)'?(?: version)? ?(?P<bound>>=|==|~=|>|<=|<) ?(?P<version>\d[\w.]*\w)(?:[^\n]{0,40}?(?:have|found|got|but)
-    + [^\n\d]{0,30}(?P<have>\d[\w.+]*\w))?
+    + '?(?P<package>CUDA|[Pp]y[Tt]orch|[Tt]orch|[Pp]ython|[\w-]+)'?(?: version)? ?(?P<bound>>=|==|~=|>|<=|<)
+    + ?(?P<version>\d[\w.]*\w)(?:[^\n]{0,40}?(?:have|found|got|but) [^\n\d]{0,30}(?P<have>\d[\w.+]*\w))?
     Error: [^\n]{0,60}?[Yy]ou need '?(?P<package2>[A-Za-z][\w-]*) ?(?P<bound2>>=|==|~=|>|<=|<) ?(?P<version2>\d[\w.]*\w)
 values =
     advice of package: CUDA => Install a CUDA toolkit of that version (cuda-toolkit-13-0; role cuda_libraries) and set
@@ -285,14 +283,12 @@ pattern =
     (?:[Ee]rror|ERROR|fatal)[^\n]{0,40}?: (?:argument )?(?P<first1>[\w.=-]+(?:, [\w.=-]+)*),? and
     + (?P<second1>[\w.=-]+) are mutually exclusive
     Error: [\W]?(?P<first2>[\w.=-]+)\W? and \W?(?P<second2>[\w.=-]+)\W? (?:can ?not|can't|must not|may not|should not)
-    + (?:be
-    + )?(?:both )?(?:be )?(?:both )?(?:configured|set|specified|used|given|provided|passed|enabled)\b
+    + (?:be )?(?:both )?(?:be )?(?:both )?(?:configured|set|specified|used|given|provided|passed|enabled)\b
     Error: (?:You )?(?:[Cc]an ?not|[Cc]an't|must not|should not|[Dd]o not)
     + (?:specify|set|use|pass|provide|have|give|enable)
     + both (?:of )?[`'-]*(?P<first3>[\w.=-]+)\W? and [`'-]*(?P<second3>[\w.=-]+\w)
     Error: [Oo]nly one of [`'-]*(?P<first4>[\w.=-]+)\W? (?:and|or) [`'-]*(?P<second4>[\w.=-]+)\W?
-    + (?:can|may|must|should)
-    + be\b
+    + (?:can|may|must|should) be\b
 uncertain = yes
 cause = {first} and {second} exclude each other, and both are set.
 remedy = Leave one of them out. If you set only one, look for the other in the script, the configuration file or the
@@ -308,8 +304,7 @@ pattern = (?P<why>failed to fill whole buffer|(?<!`)unexpected end of file(?!' )
 unless = syntax error|line \d+
 uncertain = yes
 cause = A program written in Rust or Go read less than it expected ({why}): a file is cut off, or the process at the
-    other
-    end of a pipe or connection has ended.
+    other end of a pipe or connection has ended.
 remedy = If it was reading a file, download or write it again (compare its size). For a server, read the first error of
     its other processes, and look for Out of memory in the kernel's log (journalctl -k).
 source = guoqingbao/xinfer#195
@@ -334,20 +329,18 @@ keys =
     Assertion failed,
 pattern =
     \A(?:\W*(?:\w+\.)*\w*(?:Error|Exception):|(?:[^\n]*validation errors? for \w+\n(?:\S+\n)?)?\s*(?:Value
-    + error|Assertion failed),) +(?![^\n]*(?:\. Did
-    + you mean: '|[Ss]tack ?trace|root cause|NumCudaDevices|Check failed|for (?:more )?details|report
-    + (?:an?|this)
-    + |(?:open|file|raise|create) an? issue|/issues|lease file|[Cc]heck [^\n]{0,40}\blogs?\b|relevant
-    + logs|(?:errors?|messages?|output) above|the logs? (?:above|for)|enforce
-    + fail))(?:(?P<why>[^\n]{4,400}?)(?:[.!?;:]['`)\]]*\s*|,\s+| [(\u2013\u2014-] *(?=[a-z]+
+    + error|Assertion failed),) +(?![^\n]*(?:\. Did you mean: '|[Ss]tack ?trace|root cause|NumCudaDevices|Check
+    + failed|for (?:more )?details|report (?:an?|this) |(?:open|file|raise|create) an? issue|/issues|lease
+    + file|[Cc]heck [^\n]{0,40}\blogs?\b|relevant logs|(?:errors?|messages?|output) above|the logs?
+    + (?:above|for)|enforce fail))(?:(?P<why>[^\n]{4,400}?)(?:[.!?;:]['`)\]]*\s*|,\s+| [(\u2013\u2014-] *(?=[a-z]+
     + )))?(?P<advice>(?:[Pp]lease|[Cc]onsider|[Tt]ry|[Mm]ake sure|[Ee]nsure|[Yy]ou (?:must|need to|can|should)|Did
     + you|did you (?:mean|forget)|To (?:fix|avoid|enable|disable|resolve|override|use|run)|In order
     + to|[Uu]se|(?:Set|set(?= '?(?:-|\w+[_=]|[A-Z]{3})))|[Pp]ass|[Ss]pecify|[Ee]ither
-    + (?:set|use|pass|enable|disable|install)|(?:Provide|Ch(?:oose|eck|ange)|Select|Add|Run|Start|Restart|Switch|Verif
-    +y|Export|Configure|Adjust|Omit|Do not|Don't|Raise|Rename|Avoid|Pick|Load|Leave|Create|Keep|Limit)|[EeDd](?:n|is)a
-    +ble|(?:[Ii]n|[Dd]e)crease|[Rr]educe|[Ll]ower (?:the|your|-)|[Ii]nstall|[Uu]p(?:grade|date)|[Dd]owngrade|[Rr]e(?:b
-    +uild|install|compile|move|launch|start)|omit|drop|choose|switch to)(?!\w)(?! (?:above|below|only|of)\b)[^\n]{4,30
-    +0}?)[.!]?(?: \[type=[^\n]*)?$
+    + (?:set|use|pass|enable|disable|install)|(?:Provide|Ch(?:oose|eck|ange)|Select|Add|Run|Start|Restart|Switch|Verify
+    +|Export|Configure|Adjust|Omit|Do not|Don't|Raise|Rename|Avoid|Pick|Load|Leave|Create|Keep|Limit)|[EeDd](?:n|is)abl
+    +e|(?:[Ii]n|[Dd]e)crease|[Rr]educe|[Ll]ower (?:the|your|-)|[Ii]nstall|[Uu]p(?:grade|date)|[Dd]owngrade|[Rr]e(?:buil
+    +d|install|compile|move|launch|start)|omit|drop|choose|switch to)(?!\w)(?!
+    + (?:above|below|only|of)\b)[^\n]{4,300}?)[.!]?(?: \[type=[^\n]*)?$
     \A(?:\W*(?:\w+\.)*\w*(?:Error|Exception):|\s*(?:Value error|Assertion failed),) +(?P<why2>[^\n]{4,300}?)[,;.]?
     + +(?P<advice2>by (?:setting|passing|using|adding|installing|specifying|(?:in|de)creasing|reducing|enabling|disabl
     +ing|running|removing)\b[^\n]{4,300}?)[.!]?(?: \[type=[^\n]*)?$
@@ -417,16 +410,14 @@ keys =
     nrecogni
     nvalid
 pattern =
-    ^(?=[^\n]*?(?:aarch|arm|ARM)64)[^\n]*?(?:(?:[Uu]n(?:known|supported|recogni[sz]ed)|[Ii]nvalid) (?:[\w/]+ )?
-    +(?:[Mm]achine|[Aa]rch(?:itecture)?|[Pp]latform|[Pp]rocessor|CPU|[Hh]ost|[Tt]arget)
-    +(?: (?:type|name|architecture|arch|platform|tag))?(?::| is|=)?
-    + ?[(\['"]?(?P<machine>(?:[Ll]inux[-_/ ])?(?:aarch64|arm64|ARM64))\b
-    +|[Nn]o (?:prebuilt \w+|binar(?:y|ies)|release|download|asset|distribution)s? (?:was |were )?(?:found
-    + |available )?for
-    + (?:cpu |CPU |arch(?:itecture)? |platform |machine )?[(\['"]?(?P<machine3>(?:[Ll]inux[-_/
-    + ])?(?:aarch64|arm64|ARM64))\b
-    +|\b(?:[Mm]achine|[Aa]rch(?:itecture)?|[Pp]latform|[Pp]rocessor|CPU) [(\['"]?(?P<machine2>(?:[Ll]inux[-_/
-    + ])?(?:aarch64|arm64|ARM64))['")\]]? (?:is )?(?:unknown|unsupported|unrecogni[sz]ed))
+    ^(?=[^\n]*?(?:aarch|arm|ARM)64)[^\n]*?(?:(?:[Uu]n(?:known|supported|recogni[sz]ed)|[Ii]nvalid) (?:[\w/]+
+    + )?(?:[Mm]achine|[Aa]rch(?:itecture)?|[Pp]latform|[Pp]rocessor|CPU|[Hh]ost|[Tt]arget)(?:
+    + (?:type|name|architecture|arch|platform|tag))?(?::| is|=)? ?[(\['"]?(?P<machine>(?:[Ll]inux[-_/
+    + ])?(?:aarch64|arm64|ARM64))\b|[Nn]o (?:prebuilt \w+|binar(?:y|ies)|release|download|asset|distribution)s? (?:was
+    + |were )?(?:found |available )?for (?:cpu |CPU |arch(?:itecture)? |platform |machine
+    + )?[(\['"]?(?P<machine3>(?:[Ll]inux[-_/ ])?(?:aarch64|arm64|ARM64))\b|\b(?:[Mm]achine|[Aa]rch(?:itecture)?|[Pp]lat
+    +form|[Pp]rocessor|CPU) [(\['"]?(?P<machine2>(?:[Ll]inux[-_/ ])?(?:aarch64|arm64|ARM64))['")\]]? (?:is
+    + )?(?:unknown|unsupported|unrecogni[sz]ed))
 unless = (?i:warn|skip|fall|ignor|default|deprecat)
 cause = The program or its build does not know this machine ({machine}): it handles others, such as x86_64, but not this
     one.
@@ -543,10 +534,9 @@ pattern =
     + {4}[^\n]*\n){0,12}(?:\w+\.)*(?:Value|Assertion|NotImplemented|Runtime|Type|FileNotFound)Error: (?P<why3>[^\n]{8,
     +400}?)\.?$
     \A\s*File '(?:[^'\n]*/)?(?P<part4>(?:vllm|sglang|tensorrt_llm|ray)/[^'\n]*)', line \d+, in \S+\n(?:
-    + {4}[^\n]*\n){0,12}(?:\w+\.)*(?:Value|Assertion|NotImplemented|Runtime|Type|ArgumentType)Error: (?P<why4>(?:[^\n]
-    +{0,200}?'?--[a-z][\w-]+|[^\n]{0,200}?\b(?:VLLM|SGLANG|SGL|TRTLLM|NCCL|CUDA|RAY)_(?!ERROR|STATUS|DEBUG\b|LAUNCH)[A-
-    +Za-z_]{3,})[^\
-    +n]{0,300}?)\.?$
+    + {4}[^\n]*\n){0,12}(?:\w+\.)*(?:Value|Assertion|NotImplemented|Runtime|Type|ArgumentType)Error:
+    + (?P<why4>(?:[^\n]{0,200}?'?--[a-z][\w-]+|[^\n]{0,200}?\b(?:VLLM|SGLANG|SGL|TRTLLM|NCCL|CUDA|RAY)_(?!ERROR|STATUS|
+    +DEBUG\b|LAUNCH)[A-Za-z_]{3,})[^\n]{0,300}?)\.?$
     \A\s*File '(?:[^'\n]*/)?(?P<part5>(?:vllm|sglang|tensorrt_llm)/[^'\n]*(?:/utils/|entrypoints/|/managers/|scheduler
     +|_manager|/engine/)[^'\n]*)', line \d+, in \S+\n(?: {4}[^\n]*\n){0,12}(?:\w+\.)*(?:Value|Assertion|NotImplemented
     +|Runtime|Type)Error: (?P<why5>(?:[a-z]+(?:_[a-z0-9]+)+(?: \([^)\n]*\)|=\S+)? (?:must|cannot|should|can only)
@@ -792,8 +782,7 @@ uncertain = yes
 values =
     advice of name: (?:Replicate|Shard|DTensor|DeviceMesh) => Upgrade PyTorch, or use an older Transformers
     advice of name: (?:init_empty|dispatch_model) => Install accelerate
-    advice of name: . => Look above for a package that is missing or too old. In your own script, define the name
-    + first
+    advice of name: . => Look above for a package that is missing or too old. In your own script, define the name first
 cause = {name} is used but not defined: the program imports it only if a package is installed and new enough.
 remedy = {advice}.
 source = tdrussell/diffusion-pipe#271
@@ -916,14 +905,13 @@ keys =
     queue.Empty
 pattern =
     ^\W*(?P<why>(?:(?:Index|UnboundLocal|ZeroDivision|Overflow|Recursion|Key)Error: |TypeError: [^\n]{0,80}?(?:got
-    + multiple values|can only concatenate|has no len|argument of
-    + type|is not (?:subscriptable|iterable|callable)|unsupported operand|not
-    + supported between|unhashable|JSON serializable|pickle)|ValueError: (?:(?:too many|not enough) values|invalid
-    + literal for|could not convert string)|ValueError:
-    + \w+\(\) [^\n]{0,20}empty|AttributeError: '(?:str|list|dict|int|float|tuple|bool|bytes|function)'
-    + object|RuntimeError: (?:dictionary changed|generator raised|Already
-    + borrowed)|(?:StopIteration|_?queue\.Empty|NotImplementedError)$)[^\n]*)$(?!\s*(?:During handling of the
-    + above|The above exception was))
+    + multiple values|can only concatenate|has no len|argument of type|is not
+    + (?:subscriptable|iterable|callable)|unsupported operand|not supported between|unhashable|JSON
+    + serializable|pickle)|ValueError: (?:(?:too many|not enough) values|invalid literal for|could not convert
+    + string)|ValueError: \w+\(\) [^\n]{0,20}empty|AttributeError:
+    + '(?:str|list|dict|int|float|tuple|bool|bytes|function)' object|RuntimeError: (?:dictionary changed|generator
+    + raised|Already borrowed)|(?:StopIteration|_?queue\.Empty|NotImplementedError)$)[^\n]*)$(?!\s*(?:During handling
+    + of the above|The above exception was))
 uncertain = yes
 values =
     what of why: KeyError => it looks up a name that does not exist
@@ -949,9 +937,8 @@ values =
     advice of why: .*'(?:int|float)' object has no attribute '(?:mean|backward|detach|item)' => The loss is a number,
     + not the expected tensor: let the trainer see one GPU (CUDA_VISIBLE_DEVICES=0) or start a process for each
     + (torchrun, accelerate launch), and upgrade transformers, trl and the patching program (Unsloth) together
-    advice of why: KeyError:
-    + '(?:text|messages|prompt|labels?|input_ids|content|question|answer|instruction|completion|chosen
-    +|rejected|images?)'$ => The data has no column or field of that name: print its column_names, rename one
+    advice of why: KeyError: '(?:text|messages|prompt|labels?|input_ids|content|question|answer|instruction|completion|
+    +chosen|rejected|images?)'$ => The data has no column or field of that name: print its column_names, rename one
     + (rename_column), or set the right name in the trainer (dataset_text_field, formatting_func, the column mapping)
     advice of why: KeyError: <class ' => The program has a table of classes, and a newer package has replaced one of
     + them: install the version of that package (the first part of the class's name) that the program was made for

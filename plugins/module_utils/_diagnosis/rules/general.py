@@ -129,9 +129,8 @@ values =
     advice of found: \S*?sm1[0-9]+_\w+\.inl.*static assertion => The line is in CUTLASS, which is asked for a tile that
     + its kernels for this GPU do not have: use another release of CUTLASS or of the source, or build only the kernels
     + that you need
-    advice of found: \S*/?(?:cutlass|cute)/ => The line is in the source's copy of CUTLASS, which is usually older
-    + than this CUDA or compiler: use a newer release of the source (git submodule update --init), or the CUDA that it
-    + names
+    advice of found: \S*/?(?:cutlass|cute)/ => The line is in the source's copy of CUTLASS, which is usually older than
+    + this CUDA or compiler: use a newer release of the source (git submodule update --init), or the CUDA that it names
     advice of found: \S*(?:/cccl/|/thrust/|/cub/|/libcudacxx/|/cuda/std/)|.*error: \w+ .?(?:cub|thrust):: => The line
     + is in NVIDIA's own headers (Thrust, CUB, libcu++). Usually two releases are mixed, a copy in the source
     + (third_party) and the toolkit's. Let the source use one of them (a newer release, whose copy knows this CUDA), and
@@ -351,8 +350,7 @@ values =
     advice of path: /(?:etc|usr|boot|lib|root|proc|sys|dev)/ => Run it with sudo, because this path belongs to the
     + system
     advice of link: . => The kernel lets an account link only files that it owns (fs.protected_hardlinks). Use ln -s or
-    + cp,
-    + or do this step as root (USER root before it in a Dockerfile)
+    + cp, or do this step as root (USER root before it in a Dockerfile)
     advice of made: . => Create it as root for the account that runs this: sudo mkdir -p, then sudo chown -R ACCOUNT:
     + (for a service, User= in systemctl cat)
     advice of in_home: . => Check who may enter each directory of the path (namei -l) and who owns the last. A private
@@ -429,8 +427,7 @@ values =
     + or a clean-up: restart the engine, run docker builder prune, and build or pull again
     advice of path: /dev/ => Load the driver of that device or plug it in; a container needs --device
     advice of path: /proc/sys/net/bridge/ => Load the module br_netfilter (sudo modprobe br_netfilter), and write its
-    + name
-    + into a file in /etc/modules-load.d, so that it is loaded at each start
+    + name into a file in /etc/modules-load.d, so that it is loaded at each start
     advice of path: /(?:proc|sys)/ => The running kernel does not have it: its module is not loaded (modprobe), or a
     + container hides it
     advice of path: \S*\.sock => The service that creates this socket does not run, or creates it elsewhere: check
@@ -541,8 +538,7 @@ values =
     advice of found: (lspci|setpci)$ => Install pciutils
     advice of found: (ifconfig|netstat|route)$ => Use ip -br addr, ss and ip route, or install net-tools
     advice of found: (ping|dig|nslookup|lsb_release|rsync|jq|unzip|wget|curl|tmux|htop|numactl|dkms|mokutil|ethtool|ipe
-    +rf3
-    +|nvme|smartctl)$ => Install its package (sudo apt install iputils-ping, dnsutils, lsb-release, nvme-cli or
+    +rf3|nvme|smartctl)$ => Install its package (sudo apt install iputils-ping, dnsutils, lsb-release, nvme-cli or
     + smartmontools; the others are packages of the same name)
     advice of found: (ollama|vllm|sglang|trtllm-\w+|jupyter|jupyter-lab|torchrun|ray|ansible|ansible-playbook)$ =>
     + Install it, or activate the environment that has it

@@ -405,8 +405,7 @@ keys =
 pattern =
     RTNETLINK answers: (?P<why>Invalid argument|Device or resource busy|Operation not supported|Numerical result out
     + of range|Network is unreachable|No such process|Cannot assign requested address)
-    : Could not (?:set|bring up) (?:MTU|interface|route|address|nexthop)[^:\n]*: (?P<why5>Invalid
-    + argument|Network is
+    : Could not (?:set|bring up) (?:MTU|interface|route|address|nexthop)[^:\n]*: (?P<why5>Invalid argument|Network is
     + unreachable|Operation not supported|Nexthop has invalid gateway[^\n]*|Numerical result out of range)
     (?P<why2>Nexthop has invalid gateway|mtu greater than device maximum|prefix is expected rather than
     + '[^'\n]+'|'[^'\n]+' is a garbage|SIOCS\w+: [^\n]+|netlink error: [^\n]+|ethtool: bad command line|Cannot get
@@ -428,8 +427,7 @@ values =
     advice of why: prefix|' => Correct the command (man ip-address): an address has the form 192.168.100.10/24
     advice of why: ethtool => Read ethtool --help, because the options depend on its release
     advice of why: sendmsg => The interface's queue is full: the link is down or stuck (ip -s link), or memory is low
-    advice of why: ping => Use sudo, give the container CAP_NET_RAW, or run sudo setcap cap_net_raw+p $(command -v
-    + ping)
+    advice of why: ping => Use sudo, give the container CAP_NET_RAW, or run sudo setcap cap_net_raw+p $(command -v ping)
     advice of why: No chain => The chain or the kernel's module is missing. Restart docker (or the program that
     + created the chain), and load the module that the rule names (sudo modprobe)
     advice of why: unknown => Write -j TARGET or -m MODULE before that option, or use the other iptables
@@ -584,9 +582,7 @@ pattern =
     scp: (?:dest open|stat (?:local|remote)|open local|realpath|write remote|local|remote mkdir|mkdir)?
     + ?'?(?P<path1>[^'\n:]+)'?: (?P<why1>No such file or directory|Failure|not a regular file|Permission denied)
     rsync: (?:\[\w+\] )?(?!link_stat)\w+(?:[: ]+\w+)? '?(?P<path2>[^'\n]+?)'?(?: \(in \S+\))? failed: (?P<why2>No such
-    + file
-    + or
-    + directory|Permission denied|No space left on device|Operation not permitted|Is a directory|Not a
+    + file or directory|Permission denied|No space left on device|Operation not permitted|Is a directory|Not a
     + directory|Read-only file system)
 values =
     advice of why: No such => Correct the path, which must exist on that side, as must the target's directory (ssh
@@ -626,9 +622,8 @@ source = MiaAI-Lab/GLM-5.3-Flash-EXL3-2x-DGX-Sparks#193
 [ssh-other-link]
 keys = connect to host
 pattern =
-    connect to host (?P<host>\S+) port \d+: (?:Connection timed out|Operation timed out|No route to host)\n[^\n]*
-    +(?:cannot
-    + reach IB address|falling back to (?:the )?management)
+    connect to host (?P<host>\S+) port \d+: (?:Connection timed out|Operation timed out|No route to
+    + host)\n[^\n]*(?:cannot reach IB address|falling back to (?:the )?management)
 cause = This machine has no link to {host}, an address of the other host's fast ports: in a ring or mesh each pair of
     hosts has its own network, and the tool used another pair's address. It continues over the management network.
 remedy = Set an address of that host that answers from here (ip route get ADDRESS shows the port, ping tests it), or

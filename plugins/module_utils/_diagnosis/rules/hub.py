@@ -10,8 +10,7 @@ RULES = r"""
 keys = 403 Forbidden:
 pattern =
     403 Forbidden: (?P<why>Please enable access to public gated repositories[^\n.]*|Authorization error|You must use a
-    + write
-    + token[^\n.]*|[^\n.]*\b(?:gated|token|permission)\b[^\n.]*)
+    + write token[^\n.]*|[^\n.]*\b(?:gated|token|permission)\b[^\n.]*)
 values =
     advice of why: Please enable => In the token's settings on the hub, allow it to read public gated repositories, or
     + create a token of type read

@@ -653,12 +653,11 @@ keys =
     driver-opts
 pattern =
     failed to (?:start (?:daemon|containerd)|load listeners): [^\n]*?(?P<why>[Ii]ptables not found|failed to
-    + (?:create|add|register)[^\n]{2,120}|volume store
-    + metadata database: timeout|conflicts with network [^\n]+|Failed to Setup IP tables[^\n]*|Devices cgroup isn't
-    + mounted|timeout waiting for containerd to start|no sockets found via socket activation|can't create unix
-    + socket \S+: is a directory|error creating plugin manager[^\n]*|could not create plugins|invalid CIDR
-    + address[^\n]*|error creating default 'bridge' network: [^\n]+|permission denied|read-only file system|no such
-    + device|cannot allocate memory|unsupported[^\n]*)
+    + (?:create|add|register)[^\n]{2,120}|volume store metadata database: timeout|conflicts with network [^\n]+|Failed
+    + to Setup IP tables[^\n]*|Devices cgroup isn't mounted|timeout waiting for containerd to start|no sockets found
+    + via socket activation|can't create unix socket \S+: is a directory|error creating plugin manager[^\n]*|could not
+    + create plugins|invalid CIDR address[^\n]*|error creating default 'bridge' network: [^\n]+|permission
+    + denied|read-only file system|no such device|cannot allocate memory|unsupported[^\n]*)
 values =
     advice of why: [Ii]ptables => Install iptables (sudo apt install iptables), and check that /usr/sbin is on the
     + service's PATH

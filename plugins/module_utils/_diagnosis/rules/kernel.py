@@ -33,8 +33,7 @@ pattern =
     /dev/(?P<device7>\w+): UNEXPECTED INCONSISTENCY
     I/O error, dev (?P<device1>\w+)
     nvme (?P<device2>nvme\d+): I/O (?:tag )?\d+[^\n]*?QID \d+ (?P<late>timeout, (?:aborting|completion
-    + polled))(?!(?s:.{0,1500}?)(?:I/O
-    + error, dev|Removing after|controller is down))
+    + polled))(?!(?s:.{0,1500}?)(?:I/O error, dev|Removing after|controller is down))
     nvme (?P<device15>nvme\d+): I/O (?:tag )?\d+[^\n]*?QID \d+ (?:timeout|\(I/O\))
     EXT4-fs error \(device (?P<device3>\w+)\)
     nvme (?P<device4>nvme\d+): controller is down
@@ -119,9 +118,8 @@ keys =
     firmware crashed
     Microcode SW error
 pattern =
-    (?P<driver>mt79\w+|iwlwifi|ath\d+k\w*) (?P<device>[\w:.]+): (?P<why>driver own failed|hardware init
-    + failed|firmware crashed|Microcode SW error detected|chip reset failed|Message [0-9a
-    +-f]+ \(seq \d+\) timeout)
+    (?P<driver>mt79\w+|iwlwifi|ath\d+k\w*) (?P<device>[\w:.]+): (?P<why>driver own failed|hardware init failed|firmware
+    + crashed|Microcode SW error detected|chip reset failed|Message [0-9a-f]+ \(seq \d+\) timeout)
 cause = The Wi-Fi card {device} no longer answers its driver {driver} ({why}).
 remedy = Shut the host down and unplug its power for a minute (a restart does not reset the card), update the kernel and
     linux-firmware, switch the card's power saving off (iw dev NAME set power_save off), or use a network cable.
@@ -217,8 +215,7 @@ values =
     advice of why: Invalid argument => Start it again. If a container may not mount (LXC, Docker), allow nesting, or
     + switch the unit's sandbox off in a drop-in (PrivateTmp=no, ProtectSystem=no and similar)
     advice of step: NAMESPACE => Read the unit's line just before (journalctl -u), which names the path that could not
-    + be
-    + mounted: create the directories that ReadWritePaths, BindPaths and similar options name, or leave that sandbox
+    + be mounted: create the directories that ReadWritePaths, BindPaths and similar options name, or leave that sandbox
     + option out in a container
     advice of step: . => Read about that step in man systemd.exec
 cause = systemd could not start [{program} for ]{unit} (step {step})[: {why}]. The program itself did not run.
@@ -333,8 +330,7 @@ source = Jrohy/docker-install#1
 [swap-in-use]
 keys = swapon failed
 pattern =
-    swapon: (?P<file>\S+): swapon failed: (?P<why>Device or resource busy|Invalid argument|Operation not permitted
-    +)
+    swapon: (?P<file>\S+): swapon failed: (?P<why>Device or resource busy|Invalid argument|Operation not permitted)
 values =
     advice of why: Device => It is already in use (swapon --show): switch it off first (sudo swapoff FILE)
     advice of why: Invalid => Create it again (fallocate or dd on ext4, chmod 600, mkswap), because it is not a swap

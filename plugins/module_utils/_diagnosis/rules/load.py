@@ -34,9 +34,8 @@ source = pytorch/pytorch#144244
 [library-elsewhere]
 keys = cannot open shared object file
 pattern =
-    (?<![\w./-])(?P<library>lib[\w+-]+\.so[.\d]*): cannot open shared object file(?s:.{0,1500}?)\n[ \t]*
-    +(?P<folder>/\S*)/
-    +(?P=library)[ \t]*$
+    (?<![\w./-])(?P<library>lib[\w+-]+\.so[.\d]*): cannot open shared object file(?s:.{0,1500}?)\n[
+    + \t]*(?P<folder>/\S*)/(?P=library)[ \t]*$
 cause = The library {library} exists in {folder}, but the loader does not look there.
 remedy = Before the program starts, run export LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH (for a service or image, set it
     in its environment), or write {folder} to a file in /etc/ld.so.conf.d and run sudo ldconfig.
@@ -50,8 +49,7 @@ keys =
     .so.11.0: cannot open
     .so.10: cannot open
 pattern =
-    (lib(?:cudart|cublas|cublasLt|nvblas|nvrtc|nvJitLink|cupti|npp\w+|nvjpeg)\.so\.1[12](?:\.\d)*)
-    +: cannot open
+    (lib(?:cudart|cublas|cublasLt|nvblas|nvrtc|nvJitLink|cupti|npp\w+|nvjpeg)\.so\.1[12](?:\.\d)*): cannot open
     (lib(?:nvrtc-builtins\.so\.12\.\d+|cusolver\.so\.1[01]|cufft\.so\.1[01]|cusparse\.so\.1[01])): cannot open
 values =
     advice of log_newest_cuda: . => Install the package's build for CUDA 13 (cu130 for PyTorch packages), build it from
@@ -286,12 +284,10 @@ source = pytorch/pytorch#162566
 [system-library-not-found]
 keys = cannot open shared object file
 pattern =
-    (?<![\w./-])(lib(?:sndfile|portaudio|openblas|lapack|gfortran|gomp|numa|ibverbs|rdmacm|aio|tbb|hwloc|sox|curl|ssl
-    +|crypto|crypt
-    +|ffi|tinfo|ncurses|X11|Xext|Xrender|Xi|xcb[\w-]*|EGL|GLX|OpenGL|GLU|vulkan|asound|pulse|zmq|python3\.\d+|OpenCL
-    +|xml2
-    +|nl-3|nl-route-3|pci|unwind|espeak-ng|hdf5[\w-]*|magic|cairo|pango[\w.-]*|gobject-2\.0|glib-2\.0|usb-1\.0|uv
-    +|yaml-cpp|geos_c|spatialindex_c|nvinfer\w*|nvonnxparser|t[ck]l?8\.6)[\w.-]*\.so[\w.]*): cannot open
+    (?<![\w./-])(lib(?:sndfile|portaudio|openblas|lapack|gfortran|gomp|numa|ibverbs|rdmacm|aio|tbb|hwloc|sox|curl|ssl|c
+    +rypto|crypt|ffi|tinfo|ncurses|X11|Xext|Xrender|Xi|xcb[\w-]*|EGL|GLX|OpenGL|GLU|vulkan|asound|pulse|zmq|python3\.\d
+    ++|OpenCL|xml2|nl-3|nl-route-3|pci|unwind|espeak-ng|hdf5[\w-]*|magic|cairo|pango[\w.-]*|gobject-2\.0|glib-2\.0|usb-
+    +1\.0|uv|yaml-cpp|geos_c|spatialindex_c|nvinfer\w*|nvonnxparser|t[ck]l?8\.6)[\w.-]*\.so[\w.]*): cannot open
 values =
     package of found: libcrypt\.so\.2 => a build of the program for this distribution: Fedora and related ones have
     + libcrypt.so.2, Ubuntu and Debian have libcrypt.so.1
@@ -346,9 +342,8 @@ source = pytorch/builder#1895
 [library-of-old-cuda]
 keys = cannot open shared object file
 pattern =
-    (lib(?:cudart\.so\.(?:[789]|10)\.\d|cublas(?:Lt)?\.so\.(?:[789]|10)|cusolver\.so\.10|cusparse\.so\.10|cufft\.so\.(
-    +?:9|10)
-    +|cudnn\w*\.so\.[5-8]|nvinfer\w*\.so\.[5-8]))(?:\.\d+)*: cannot open
+    (lib(?:cudart\.so\.(?:[789]|10)\.\d|cublas(?:Lt)?\.so\.(?:[789]|10)|cusolver\.so\.10|cusparse\.so\.10|cufft\.so\.(?
+    +:9|10)|cudnn\w*\.so\.[5-8]|nvinfer\w*\.so\.[5-8]))(?:\.\d+)*: cannot open
 cause = The program was built for an old CUDA or cuDNN: it needs {found}, which no CUDA for current GPUs includes.
 remedy = Use a current build of the program for CUDA 13 (for TensorFlow, NVIDIA's image or a newer release), or build it
     from source. Installing the old library does not help, because it has no code for this GPU.
@@ -357,9 +352,8 @@ source = iot-salzburg/gpu-jupyter#25
 [library-without-number]
 keys = .so: cannot open shared object file
 pattern =
-    (?P<library>lib(?:nvrtc|nvrtc-builtins|cudart|cublas|cublasLt|cudnn\w*|nvJitLink|cufft|cusolver|cusparse|cusparseL
-    +t|curand|cupti|nccl
-    +|nvToolsExt|nvjpeg|npp\w+|cufile|nvinfer\w*)\.so): cannot open shared object file
+    (?P<library>lib(?:nvrtc|nvrtc-builtins|cudart|cublas|cublasLt|cudnn\w*|nvJitLink|cufft|cusolver|cusparse|cusparseLt
+    +|curand|cupti|nccl|nvToolsExt|nvjpeg|npp\w+|cufile|nvinfer\w*)\.so): cannot open shared object file
 cause = The program opens {library}, the name without a number, which only the toolkit's development files have. In
     pip's packages and in runtime images, the file name has a number.
 remedy = Find the number (find / -name '{library}.*' 2>/dev/null), then create a link without it in the same directory

@@ -358,10 +358,8 @@ pattern =
     TemplateError: (?P<why1>[^\n]{1,160}?)\.*$
     UndefinedError: (?P<why2>[^\n]{1,160}?)$
     TemplateSyntaxError: (?P<why3>[^\n]{1,160}?)$
-    (?P<why4>Unexpected role '\w+' after role '\w+'|Conversation roles must alternate user/assistant|After the
-    + optional system message[^\n]{0,60}|[Ss]ystem
-    + role
-    + not supported)
+    (?P<why4>Unexpected role '\w+' after role '\w+'|Conversation roles must alternate user/assistant|After the optional
+    + system message[^\n]{0,60}|[Ss]ystem role not supported)
     (?P<why5>'(?:str|dict|list) object' has no attribute '\w+')
 values =
     advice of why: .*(?:alternate|[Aa]fter ) => Alternate user and assistant messages, beginning with user, and join
@@ -518,10 +516,9 @@ pattern =
     + '(?P<attribute2>\w+)'
     Error: type object '(?P<class3>\w*Cache)' has no attribute '(?P<attribute3>\w+)'
     Error: '(?P<class4>\w+)' object has no attribute '(?P<attribute4>all_tied_weights_keys|_supports_sdpa)'
-    Error: '(?P<class5>\w+Config)' object has no attribute
-    + '(?P<attribute5>vocab_size|\w*hidden_size|num_\w*(?:heads|layers)
-    +|\w+_token_id|rope_\w+|max_position_embeddings|text_config|head_dim|tie_word_embeddings|_attn_implementation\w*
-    +|layer_types|torch_dtype)'
+    Error: '(?P<class5>\w+Config)' object has no attribute '(?P<attribute5>vocab_size|\w*hidden_size|num_\w*(?:heads|la
+    +yers)|\w+_token_id|rope_\w+|max_position_embeddings|text_config|head_dim|tie_word_embeddings|_attn_implementation\
+    +w*|layer_types|torch_dtype)'
 values =
     advice of attribute: all_special_tokens_extended => Install transformers<5 (4.57.6), or vLLM 0.13 or newer
     advice of class: \w*Cache$ => Install the older Transformers for which the model's own code was written

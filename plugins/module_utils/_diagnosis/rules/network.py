@@ -163,12 +163,10 @@ values =
     advice of template: . => The inventory or the play's hosts: has an expression that was not evaluated. Write the
     + group's or the host's name there, or define the variable before Ansible reads it (-e, the inventory)
     advice of peer: .$ => The name has a single letter: a list of hosts was probably split into its letters. Give them
-    + in
-    + another form (for sparkrun, save a cluster with sparkrun cluster create and pass --cluster)
+    + in another form (for sparkrun, save a cluster with sparkrun cluster create and pass --cluster)
     advice of peer: . => ssh needs a name that this host (or container) knows: add the address and the name to
-    + /etc/hosts
-    + on every host, or write the address into the hostfile. In Kubernetes, the other pod must run first, and its
-    + service must exist (kubectl get pods,svc)
+    + /etc/hosts on every host, or write the address into the hostfile. In Kubernetes, the other pod must run first,
+    + and its service must exist (kubectl get pods,svc)
     advice of found: (?!Name|Temporary)[\w-]+$ => A name without a dot is in your own network. If it is a container or
     + a compose service, check that it runs (docker ps -a) and is in the same Docker network. For a host, add the
     + address to /etc/hosts (in the container too), or use NAME.local if Avahi runs on both hosts

@@ -137,8 +137,7 @@ pattern =
 notice = yes
 cause = Ollama found no GPU that it can use and runs on the CPU ({found}).
 remedy = Make nvidia-smi work for its account (a container needs --gpus all), load nvidia-uvm (sudo nvidia-modprobe -u),
-    remove CUDA_VISIBLE_DEVICES from its unit, and update Ollama: it needs its cuda_v13
-    libraries for a GB10.
+    remove CUDA_VISIBLE_DEVICES from its unit, and update Ollama: it needs its cuda_v13 libraries for a GB10.
 
 [triton-kernels-other-release]
 keys = Failed to import Triton kernels
@@ -437,8 +436,7 @@ remedy = Correct the name or the value (sizes are written 100G), and run systemc
 [firewall-blocked]
 keys = [UFW BLOCK]
 pattern =
-    \bIN=(?P<interface>\S*) [^\n]*?SRC=(?P<from>\S+) [^\n]*?PROTO=(?P<protocol>\w+)(?:[^\n]*?DPT=(?P<port>\d
-    ++))?
+    \bIN=(?P<interface>\S*) [^\n]*?SRC=(?P<from>\S+) [^\n]*?PROTO=(?P<protocol>\w+)(?:[^\n]*?DPT=(?P<port>\d+))?
 notice = yes
 cause = This host's firewall (ufw) dropped {protocol} from {from} on {interface}[ to the port {port}].
 remedy = If that is another Spark, allow the network between them: sudo ufw allow in on {interface} from {from}.

@@ -257,9 +257,8 @@ keys =
     too-recent versioned symbols
     has an unsupported platform tag
 pattern =
-    auditwheel: error: cannot repair "(?P<wheel1>[^"\n]+)" to "(?P<tag1>[^"\n]+
-    +)" ABI because of the presence of too-rece
-    +nt versioned symbols
+    auditwheel: error: cannot repair "(?P<wheel1>[^"\n]+)" to "(?P<tag1>[^"\n]+)" ABI because of the presence of
+    + too-recent versioned symbols
     Binary wheel '(?P<wheel2>[^'\n]+)' has an unsupported platform tag(?: ?'(?P<tag2>[^'\n]+)')?
 values =
     advice of wheel: .*manylinux(?:1|2010|_2_(?:5|12))_aarch64 => aarch64 has no tag that old: use manylinux2014_aarch64
@@ -337,9 +336,8 @@ pattern =
     versions that require a different python version: (?:[^\n]{0,1800}?; )?(?P<version>[\w.]+) Requires-Python
     + (?P<range>[^;\n]+)[^\n]{0,1800}\n(?:[^\n]*\n)?[^\n]*satisfies the requirement (?P<package>[\w.\[\]-]+)==
     +(?P=version)[ ;,]
-    different python version: (?:[^\n]{0,1800}?; )?(?P<version2>[\w.]+) Requires-Python (?P<range2>[^;\n]+)\n[^\n]*sat
-    +isfies the
-    + requirement (?P<package2>[\w.\[\]-]+) \(from versions: none
+    different python version: (?:[^\n]{0,1800}?; )?(?P<version2>[\w.]+) Requires-Python
+    + (?P<range2>[^;\n]+)\n[^\n]*satisfies the requirement (?P<package2>[\w.\[\]-]+) \(from versions: none
 cause = {package} {version} needs Python {range}, but this Python is outside that range.
 remedy = Use a Python in that range (uv venv --python 3.12, python3.12 -m venv), or a version of {package} that supports
     this one.

@@ -214,11 +214,10 @@ keys =
 pattern =
     error: '(?:std::)?(?P<name1>u?int(?:8|16|32|64|ptr|max)_t)' (?:was not declared|has not been declared|does not
     + name a type|is not a member|in namespace)
-    error: '(?P<name2>numeric_limits|runtime_error|logic_error|invalid_argument|exchange|string|setw|setprecision
-    +|function|unique_ptr|shared_ptr|sort|accumulate|iota|array|mutex|thread|memcpy|strlen|size_t|unordered_map|map
-    +|set|vector|ostringstream|stringstream|ifstream|ofstream|cout|cerr|endl|chrono|isnan|sqrt|transform|find_if
-    +|max_element)' (?:is not a member of 'std'|in namespace 'std' does not|was not declared in this scope; did you
-    + mean 'std::)
+    error: '(?P<name2>numeric_limits|runtime_error|logic_error|invalid_argument|exchange|string|setw|setprecision|funct
+    +ion|unique_ptr|shared_ptr|sort|accumulate|iota|array|mutex|thread|memcpy|strlen|size_t|unordered_map|map|set|vecto
+    +r|ostringstream|stringstream|ifstream|ofstream|cout|cerr|endl|chrono|isnan|sqrt|transform|find_if|max_element)'
+    + (?:is not a member of 'std'|in namespace 'std' does not|was not declared in this scope; did you mean 'std::)
 values =
     header of name: u?int => <cstdint>
     header of name: numeric => <limits>
@@ -266,8 +265,7 @@ pattern =
     + matches[^\n]*\n[^\n]*(?:__half|__nv_bfloat16|double)
     error: no operator '(?P<what3>[^'\n]+)' matches these operands\n[^\n]*(?:__half|__nv_bfloat16|c10::Half)
 cause = The code for half precision, doubles or atomics ({what}) is compiled for a GPU that is too old for it, or with
-    PyTorch's
-    -D__CUDA_NO_HALF_OPERATORS__.
+    PyTorch's -D__CUDA_NO_HALF_OPERATORS__.
 remedy = Build only for your own GPU (TORCH_CUDA_ARCH_LIST=12.1, CMAKE_CUDA_ARCHITECTURES=121). If that does not help,
     add -U__CUDA_NO_HALF_OPERATORS__ -U__CUDA_NO_HALF_CONVERSIONS__ to nvcc's flags, as newer releases of the extension
     do.

@@ -61,8 +61,7 @@ remedy = Install {package} with apt and rebuild that Python (pyenv install --for
 [pyenv-not-active]
 keys = command exists in these Python versions
 pattern = (?:pyenv: (?P<program1>\S+): command not found\s+)?The '(?P<program2>\S+)' command exists in these Python
-    + versions:(?:
-    +\n\s*(?P<version>[\w.-]+))?
+    + versions:(?:\n\s*(?P<version>[\w.-]+))?
 cause = {program} is a pyenv shim, but no active Python version has it[; {version} has it].
 remedy = Activate that version (pyenv global[ {version}], or a file .python-version), or call another Python by its path
     (/usr/bin/python3). For Ansible, set ansible_python_interpreter to that path.
@@ -90,10 +89,9 @@ keys =
     ImportError: cannot import name '_C'
     ImportError: cannot import name 'csrc'
 pattern =
-    No module named '(?P<module>(?!torch|cupy)\w+_cuda|flash_attn_\d_cuda|amp_C|apex_C|fused_\w+_cuda|xformers\._C
-    +|sageattention\._\w+|fused_layer_norm_cuda|spconv\.core_cc
-    +|pointnet2_ops\._ext|diff_gaussian_rasterization\._C|nvdiffrast_plugin|exllamav?2?_ext|deep_gemm\.\w+|natten\._C
-    +|detectron2\._C|mmcv\._ext)'
+    No module named '(?P<module>(?!torch|cupy)\w+_cuda|flash_attn_\d_cuda|amp_C|apex_C|fused_\w+_cuda|xformers\._C|sage
+    +attention\._\w+|fused_layer_norm_cuda|spconv\.core_cc|pointnet2_ops\._ext|diff_gaussian_rasterization\._C|nvdiffra
+    +st_plugin|exllamav?2?_ext|deep_gemm\.\w+|natten\._C|detectron2\._C|mmcv\._ext)'
     cannot import name '(?:_C|csrc)' from '(?P<module2>\w+)'
     Error: No module named '(?P<module4>_(?:turbomind|C|ext|vllm_fa\w*|flash_attn\w*|xxhash|custom_ops|kernels?))'
     Error: No module named '(?P<module3>(?!vllm|torch\.|numpy|cv2|sgl|PIL)\w+\._(?:C|ext|cuda|backend)\w*)'
@@ -457,8 +455,7 @@ source = sgl-project/sglang#27654
 keys = The installed pydantic-core version
 pattern =
     installed pydantic-core version \((?P<have>[\d.]+)\) is incompatible with the current pydantic version, which
-    + requires
-    + (?P<need>[\d.]*\d)
+    + requires (?P<need>[\d.]*\d)
 cause = pydantic accepts only its own pydantic-core {need}, but {have} is installed.
 remedy = Run pip install --force-reinstall pydantic (it installs pydantic-core {need}), and do not pin either of them
     separately.
@@ -795,10 +792,9 @@ remedy = Upgrade onnxruntime, or export the model again with an older onnx (mode
 
 [model-file-of-another-release]
 keys = /models/
-pattern = -packages/(?P<package>vllm|sglang|tensorrt_llm)/(?:[\w.]+/)*models/(?P<file>\w+\.py)'?, line[^\n]*\n
-    +(?:[^\n]*\n){1,4}?TypeError: (?P<function>[\w.]+)\(\) (?:got an unexpected keyword
-    + argument|missing \d+ required [\w -]+:)
-    + '(?P<argument>\w+)'
+pattern = -packages/(?P<package>vllm|sglang|tensorrt_llm)/(?:[\w.]+/)*models/(?P<file>\w+\.py)'?,
+    + line[^\n]*\n(?:[^\n]*\n){1,4}?TypeError: (?P<function>[\w.]+)\(\) (?:got an unexpected keyword argument|missing
+    + \d+ required [\w -]+:) '(?P<argument>\w+)'
 cause = {package}'s {file} and its {function} disagree about {argument}: the two files come from different releases, for
     example because a patch, a mod or a mount replaced one of them.
 remedy = Remove the patch or mount of {file} (docker inspect shows mounts) or use the one for this release of {package}.
@@ -864,8 +860,7 @@ pattern =
     + '(?P<name1>cuda|Tensor|tensor|nn|device|no_grad|version
     +|__version__|float32|float16|bfloat16|utils|jit|dtype|distributed|load)'
     AttributeError: module '(?P<package2>numpy|cupy|triton|vllm|transformers|tensorrt|diffusers|flash_attn)' has no
-    + attribute
-    + '(?P<name2>__version__|cuda|ndarray|array|jit|language|LLM|AutoModel|AutoConfig|Logger|Builder)'
+    + attribute '(?P<name2>__version__|cuda|ndarray|array|jit|language|LLM|AutoModel|AutoConfig|Logger|Builder)'
 cause = The package {package} that Python imported is incomplete (it has no {name}): a directory or file of that name
     hides the installed one, or its installation was interrupted.
 remedy = Check what was imported (python -c "import {package}; print({package}.__path__)"). Rename the directory or file
@@ -914,10 +909,8 @@ keys =
     .pxd:
 pattern =
     (?P<file>\S+\.p(?:yx|xd)):\d+:\d+: (?P<why>Cannot assign type 'double' to
-    + '(?:size_t|int|long|Py_ssize_t)'|'[\w.]+\.pxd' not
-    + found|Cannot assign type '[^'\n]*(?:noexcept|except)[^\n]*|undeclared name not builtin:
-    + (?:long|unicode|basestring|xrange)
-    +)
+    + '(?:size_t|int|long|Py_ssize_t)'|'[\w.]+\.pxd' not found|Cannot assign type
+    + '[^'\n]*(?:noexcept|except)[^\n]*|undeclared name not builtin: (?:long|unicode|basestring|xrange))
 cause = The source was written for Cython before 3.0, but the build uses a newer one: {file}: {why}.
 remedy = Use a release of the package that has a wheel or supports Cython 3. Otherwise build it with Cython<3: echo
     "Cython<3" > c.txt, then PIP_CONSTRAINT=c.txt pip install … (uv: --build-constraints c.txt).

@@ -115,19 +115,18 @@ keys =
     has no subdirectory
 pattern =
     ^\W{0,20}(?:error: |Caused by: )?((?:'[^'\n]+' (?:is included as a workspace member|references a
-    + workspace)|Workspace member '|Two workspace members|Package '[^'\n]+' not found in workspace|The workspace
-    + does not have|(?:Extra|Default group|Group|Dependency group) '[^'\n]+' [^\n]*is not defined in|Extras?
-    + [^\n]*declared conflicts|Unable to find lockfile|(?:The )?[Bb]roken virtual environment|Failed to
-    + (?:query|inspect) Python interpreter|The wheel filename '|Wheel \w+(?: \w+)? does not match
-    + filename|Requirement name '[^'\n]+' matches|Distribution '[^\n]+marked as '--no-b|Building source
-    + distributions|Timeout \(\d+s\) when waiting for lock|(?:[^\n]{0,120}: )?Bad CRC|Unable to uninstall
-    + '[^'\n]+'\. distutils|Cannot uninstall package|Direct URL \(|Expected (?:direct URL|path|download URL) \(|File
-    + not found: '|Executables? [^\n]*'--force'|The file '[^'\n]+' appears to be a TOML|Because [^\n]*network was
-    + disabled|The source distribution [^\n]*requires Python|Failed to parse environment variable|uv was installed
-    + through an external|Self-update is only|Project is missing a '\[project\]|Hash-checking is not|In
-    + '--require-hashes' mode|'git' not found|'pyproject\.toml' (?:is using the|does not match the)|Failed to parse:
-    + 'uv\.lock', which uses|The source distribution '[^'\n]+' has no subdirectory|Failed to read
-    + '--find-links'|failed to remove directory '[^\n]+ resource busy)[^\n]*)
+    + workspace)|Workspace member '|Two workspace members|Package '[^'\n]+' not found in workspace|The workspace does
+    + not have|(?:Extra|Default group|Group|Dependency group) '[^'\n]+' [^\n]*is not defined in|Extras? [^\n]*declared
+    + conflicts|Unable to find lockfile|(?:The )?[Bb]roken virtual environment|Failed to (?:query|inspect) Python
+    + interpreter|The wheel filename '|Wheel \w+(?: \w+)? does not match filename|Requirement name '[^'\n]+'
+    + matches|Distribution '[^\n]+marked as '--no-b|Building source distributions|Timeout \(\d+s\) when waiting for
+    + lock|(?:[^\n]{0,120}: )?Bad CRC|Unable to uninstall '[^'\n]+'\. distutils|Cannot uninstall package|Direct URL
+    + \(|Expected (?:direct URL|path|download URL) \(|File not found: '|Executables? [^\n]*'--force'|The file '[^'\n]+'
+    + appears to be a TOML|Because [^\n]*network was disabled|The source distribution [^\n]*requires Python|Failed to
+    + parse environment variable|uv was installed through an external|Self-update is only|Project is missing a
+    + '\[project\]|Hash-checking is not|In '--require-hashes' mode|'git' not found|'pyproject\.toml' (?:is using
+    + the|does not match the)|Failed to parse: 'uv\.lock', which uses|The source distribution '[^'\n]+' has no
+    + subdirectory|Failed to read '--find-links'|failed to remove directory '[^\n]+ resource busy)[^\n]*)
     (?P<shadow>The (?:package|project|workspace member) '[^\n]+(?:is shadowed by|depends on itself)[^\n]*)
 values =
     advice of found: (?:'|.*workspace).*(?:workspace) => Clone the complete repository (in a Dockerfile, COPY the
@@ -210,14 +209,13 @@ keys =
     lock-file not up-to-date
     project manifest
 pattern =
-    ^\W{0,20}(?:critical libmamba |Error:\s+\W\s)?((?:CondaValueError: (?:could not parse|You have chosen a
-    + non-default solver|[^\n]*)|EnvironmentFileNotFound:|SpecNotFound:|InvalidVersionSpec:|InvalidMatchSpec:
-    +|ClobberError:|SafetyError:|CommandNotFoundError:|NotWritableError:|ChecksumMismatchError:|RemoveError:
-    +|CondaEnvException: Pip failed|Cannot activate, prefix does not exist|Download error
-    + \(\d+\)|PaddingError:|NoBaseEnvironmentError:|DirectoryNotACondaEnvironmentError:|LinkError:
-    +|PlatformMismatchError:|EnvironmentIsFrozenError:|CorruptedEnvironmentError:|(?:Error: )?Architecture x86_64
-    + not supported|cannot execute native linux-|lock-file not up-to-date|failed to parse (?:project|workspace)
-    + manifest)[^\n]*)
+    ^\W{0,20}(?:critical libmamba |Error:\s+\W\s)?((?:CondaValueError: (?:could not parse|You have chosen a non-default
+    + solver|[^\n]*)|EnvironmentFileNotFound:|SpecNotFound:|InvalidVersionSpec:|InvalidMatchSpec:|ClobberError:|SafetyE
+    +rror:|CommandNotFoundError:|NotWritableError:|ChecksumMismatchError:|RemoveError:|CondaEnvException: Pip
+    + failed|Cannot activate, prefix does not exist|Download error
+    + \(\d+\)|PaddingError:|NoBaseEnvironmentError:|DirectoryNotACondaEnvironmentError:|LinkError:|PlatformMismatchErro
+    +r:|EnvironmentIsFrozenError:|CorruptedEnvironmentError:|(?:Error: )?Architecture x86_64 not supported|cannot
+    + execute native linux-|lock-file not up-to-date|failed to parse (?:project|workspace) manifest)[^\n]*)
 values =
     advice of found: (?:Env\w*NotF|SpecNot) => Change to the directory with that file, or name the file with conda env
     + create -f PATH (not conda create)
@@ -264,11 +262,10 @@ keys =
     Unable to pre-compile
     CandidateNotFound
 pattern =
-    ^\W{0,20}(?:[\w.]+(?:Error|Exception|Found): |\[\w+\]: )*((?:error: can't copy '|error: package directory
-    + '|error in \S+ setup command:|Cannot find CMake executable|CMake must be installed to build|Unrecognised
-    + metadata key|(?:The current project could not be installed: )?No file/folder found for package|configuration
-    + error: '\S+ must contain|Building llvmlite requires LLVM|Unable to pre-compile|Unable to find candidates
-    + for)[^\n]*)
+    ^\W{0,20}(?:[\w.]+(?:Error|Exception|Found): |\[\w+\]: )*((?:error: can't copy '|error: package directory '|error
+    + in \S+ setup command:|Cannot find CMake executable|CMake must be installed to build|Unrecognised metadata
+    + key|(?:The current project could not be installed: )?No file/folder found for package|configuration error: '\S+
+    + must contain|Building llvmlite requires LLVM|Unable to pre-compile|Unable to find candidates for)[^\n]*)
 values =
     advice of found: error: can't => An earlier step of the build did not create that file: look above for its own
     + error, and build from a complete checkout
@@ -543,14 +540,13 @@ keys =
     missing CMakeCache.txt
 pattern =
     CMake Error[^\n:]*(?: at [^\n]*\n\s+|: )(?P<what>(?:Could not create named generator|Cannot specify (?:link
-    + libraries|include directories|compile \w+) for|No SOURCES given|Unknown CMake command '|file DOWNLOAD
-    + HASH|file DOWNLOAD cannot|Each download failed|install TARGETS given no|install\(EXPORT|add_\w+ cannot create
-    + target|Cannot determine link language|Error required internal CMake|(?:Cannot|Unable to) open (?:file
-    + for|cache file)|Could not read presets|No such preset|Unknown argument|Parse error in|Generator given more
-    + than|The inter-target dependency graph|execute_process failed|target_compile_features |Policy
-    + 'CMP|CMAKE_\w+_COMPILER not set|math cannot parse|if given arguments|[a-z_]+ (?:sub-command
-    + [A-Z_]+[^\n]*(?:requires|needs)|called with incorrect|requires at least)|The binary directory|Cannot
-    + (?:find|create) directory)[^\n]*(?:\n {2}\S[^\n]*){0,2})
+    + libraries|include directories|compile \w+) for|No SOURCES given|Unknown CMake command '|file DOWNLOAD HASH|file
+    + DOWNLOAD cannot|Each download failed|install TARGETS given no|install\(EXPORT|add_\w+ cannot create target|Cannot
+    + determine link language|Error required internal CMake|(?:Cannot|Unable to) open (?:file for|cache file)|Could not
+    + read presets|No such preset|Unknown argument|Parse error in|Generator given more than|The inter-target dependency
+    + graph|execute_process failed|target_compile_features |Policy 'CMP|CMAKE_\w+_COMPILER not set|math cannot parse|if
+    + given arguments|[a-z_]+ (?:sub-command [A-Z_]+[^\n]*(?:requires|needs)|called with incorrect|requires at
+    + least)|The binary directory|Cannot (?:find|create) directory)[^\n]*(?:\n {2}\S[^\n]*){0,2})
     ^Error: (?P<what2>could not load cache|not a CMake build directory)
 values =
     advice of what: (?:Could not create|Unknown arg|Parse|Generator|No such pre|Could not read) => Correct the
@@ -578,8 +574,7 @@ values =
     advice of what: target_compile.*no known => Remove the build directory, and use a newer CMake: this one does not
     + know that compiler
     advice of what: target_compile => Use a newer compiler (g++-13: CC and CXX), in an empty build directory
-    advice of what: (?:Policy|if given) => Use a newer CMake (pip install -U cmake), or an older release of the
-    + project
+    advice of what: (?:Policy|if given) => Use a newer CMake (pip install -U cmake), or an older release of the project
     advice of what: math => A version or size in that expression is not an integer: use a newer release of the
     + project, or set that value with its own option
     advice of what: (?:could|not) => Configure first (cmake -S . -B build), then cmake --build build, from that
@@ -677,9 +672,8 @@ keys =
     requires an argument
 pattern =
     (?:^|: +)(?:\W{0,20}error: )((?:the argument '[^\n]+cannot be used (?:with|multiple)|unrecognized subcommand '|The
-    + subcommand '[^'\n]+' wasn't|invalid value '[^\n]* for '-|the following required arguments were not
-    + provided:\s+|a value is required for '|Found argument '[^'\n]+' which wasn't)[^\n]*(?:\n\s+\[possible values:
-    + [^\n]+)?)
+    + subcommand '[^'\n]+' wasn't|invalid value '[^\n]* for '-|the following required arguments were not provided:\s+|a
+    + value is required for '|Found argument '[^'\n]+' which wasn't)[^\n]*(?:\n\s+\[possible values: [^\n]+)?)
     ^\W{0,20}Error: ((?:Missing argument '|Missing option '|No such command '|Invalid value for '-|Got unexpected
     + extra argument)[^\n]*)
     ^[\w./ -]{1,40}: ((?:[Uu]nrecognized|[Uu]nknown|[Ii]nvalid) option:? (?:-- )?'?-?[^\n]{1,60}|option
@@ -690,8 +684,7 @@ values =
     + the other
     advice of found: (?:unrec.*sub|The sub|No such) => Correct the command (--help lists those of this release), or
     + use the release that has it
-    advice of found: (?i:invalid value) => Use a value that the message or --help names; a newer release may accept
-    + more
+    advice of found: (?i:invalid value) => Use a value that the message or --help names; a newer release may accept more
     advice of found: (?:the following|a value|Missing|option) => Add the missing part; a variable of the script may be
     + empty
     advice of found: . => Remove or correct it (--help lists this release's options), or use the release that has it

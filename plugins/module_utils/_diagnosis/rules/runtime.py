@@ -156,8 +156,7 @@ pattern =
     (?:^|: |\) |CUDA failure [^\n']{0,60}')(?:CUDA (?:error:|failed with error) )?(misaligned address|an illegal
     + memory access was encountered)
     (an illegal memory access was encountered) in (?P<file1>\S+\.cuh?) at line
-    \.(?:h|cuh?):\d+ \w+\([^)\n]*\) failed with error (an illegal memory access was
-    + encountered|misaligned address)
+    \.(?:h|cuh?):\d+ \w+\([^)\n]*\) failed with error (an illegal memory access was encountered|misaligned address)
     (?:[Ee]rror|failed|returned)[^\n]{0,80}?(CUDA_ERROR_ILLEGAL_ADDRESS|cudaErrorIllegalAddress)
 cause = A kernel accessed an invalid address ({found}). The fault is in that kernel, not in the line of the traceback.
 values =
@@ -402,9 +401,8 @@ pattern =
     status != (CUBLAS_STATUS_NOT_SUPPORTED)\. Unable to find suitable cuBLAS GEMM algorithm
     (CUBLAS_STATUS_(?:NOT_SUPPORTED|INVALID_VALUE|EXECUTION_FAILED|ARCH_MISMATCH|INTERNAL_ERROR)) when calling
     + '(?P<call>\w+)
-    (?i:cublas (?:failed with status|error):?)
-    + (CUBLAS_STATUS_(?:NOT_SUPPORTED|INVALID_VALUE|EXECUTION_FAILED|ARCH_MISMATCH
-    +|INTERNAL_ERROR))
+    (?i:cublas (?:failed with status|error):?) (CUBLAS_STATUS_(?:NOT_SUPPORTED|INVALID_VALUE|EXECUTION_FAILED|ARCH_MISM
+    +ATCH|INTERNAL_ERROR))
 values =
     what of found: .*(?:NOT_SUPPORTED|ARCH) => it has no kernel for this product on this GPU
     what of found: .*INVALID => the sizes or the data type do not fit, or its library is for another CUDA than the
@@ -750,8 +748,7 @@ values =
     + in build.rs), with a CUDA toolkit that is not newer than the driver (nvidia-smi shows its CUDA), and run cargo
     + clean
     advice of found: . => Use a build that knows Blackwell: NVIDIA's image nvcr.io/nvidia/tensorflow (25.02 or newer),
-    + or a newer TensorFlow that was built for CUDA 12.8 or newer; TF_XLA_FLAGS=--tf_xla_auto_jit=0 avoids XLA's
-    + kernels
+    + or a newer TensorFlow that was built for CUDA 12.8 or newer; TF_XLA_FLAGS=--tf_xla_auto_jit=0 avoids XLA's kernels
 cause = A program has no code for this GPU, and includes PTX that the driver does not accept ({found}): it was made for
     another architecture, or by a CUDA that is newer than the driver.
 remedy = {advice}.
@@ -786,11 +783,9 @@ keys =
     No operator found for this attention
 pattern =
     No operator found for 'memory_efficient_attention_(?P<pass>\w+)'(?s:.{0,1600}?)(?P<why1>device=cpu|xFormers was
-    + built
-    + for:\s+[^\n]{3,60}? \(you have [^\n]+?\)|attn_bias\.stride\(-2\) % 8 != 0|query\.shape\[-1\] % 8 != 0)
+    + built for:\s+[^\n]{3,60}? \(you have [^\n]+?\)|attn_bias\.stride\(-2\) % 8 != 0|query\.shape\[-1\] % 8 != 0)
     No operator found for 'memory_efficient_attention_(?P<pass3>\w+)'(?s:.{0,1600}?)(?P<why2>[xX]Formers wasn't build
-    + with
-    + CUDA support|operator wasn't built|but your GPU has capability \([\d, ]+\) \(too \w+\)|dtype=\S+
+    + with CUDA support|operator wasn't built|but your GPU has capability \([\d, ]+\) \(too \w+\)|dtype=\S+
     + \(supported[^\n]+)
     No operator found for (?:'memory_efficient_attention_(?P<pass2>\w+)'|this attention)
 values =

@@ -94,8 +94,7 @@ pattern =
     (?P<why2>Unable to find 'include/cuda\.h') under any of: \[(?P<tried>[^\]\n]{1,160})
     (?P<why3>Failed to (?:execute|run|spawn) 'nvcc'): Os \{ code: 2
     panicked at [^\n]*?(?:\n\s*)?'?(?P<why4>(?:[Cc]ould not|[Cc]ouldn't|[Cc]annot|[Cc]an't|[Uu]nable to|[Ff]ailed to)
-    + (?:find
-    +|locate|detect) (?:the |a |any )?(?:CUDA|cuda|nvcc)[\w .-]{0,60})
+    + (?:find|locate|detect) (?:the |a |any )?(?:CUDA|cuda|nvcc)[\w .-]{0,60})
 cause = The crate's build script finds no CUDA toolkit ({why}[: it looked in {tried}]).
 remedy = Install the toolkit (cuda-toolkit-13-0; role cuda_libraries) and set its directory (export
     CUDA_PATH=/usr/local/cuda CUDA_ROOT=/usr/local/cuda CUDA_HOME=/usr/local/cuda, with its bin on PATH; in a container

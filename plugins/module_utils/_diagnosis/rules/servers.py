@@ -769,8 +769,7 @@ keys =
 pattern = ((?:FSM failed to advance|Failed to advance FSM))
 uncertain = yes
 cause = The model's next token does not fit the grammar or JSON schema of the request ({found}), so that vLLM ended it:
-    a
-    fault of the backend for grammars, often together with speculative decoding or a reasoning parser.
+    a fault of the backend for grammars, often together with speculative decoding or a reasoning parser.
 remedy = Choose another backend (--structured-outputs-config with backend guidance or outlines;
     --guided-decoding-backend
     before vLLM 0.12), try it without speculative decoding, and upgrade vLLM with its xgrammar.

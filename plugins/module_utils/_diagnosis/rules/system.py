@@ -265,8 +265,7 @@ values =
     advice of why: published => Repeat the command with --classic, if you trust the publisher
     advice of why: device => Wait some minutes after the first boot (snap wait system seed.loaded)
     advice of why: [^/]*(?:EOF|timeout|reset|refused|TLS|no such host) => Check the network and the proxy (sudo snap
-    + set system
-    + proxy.https=URL), then run it again
+    + set system proxy.https=URL), then run it again
     advice of why: . => Start snapd (systemctl start snapd.socket); a container has none
 cause = The snap command failed[ for {snap}]: {why}.
 remedy = {advice}.
@@ -601,12 +600,10 @@ values =
     advice of why: .*(?:busy or|already mounted|not mounted) => Look up what is mounted (findmnt DIRECTORY; lsblk)
     advice of why: cannot mount|mount\(2\)[^\n]*clean => The file system has errors. Unmount it and run fsck on the
     + device
-    advice of why: mount\(2\)[^\n]*(?:stale|Stale) => The server exported it again. Run umount -f -l, and mount it
-    + again
+    advice of why: mount\(2\)[^\n]*(?:stale|Stale) => The server exported it again. Run umount -f -l, and mount it again
     advice of why: mount\(2\)|fsconfig|RPC|mount sys => Look for the reason in sudo dmesg | tail and in the server's log
     advice of why: an inc => Correct the options (man nfs: vers=4.2, not version=)
-    advice of why: Proto => The server does not support that version or transport. Use -o vers=3 or vers=4.2,
-    + proto=tcp
+    advice of why: Proto => The server does not support that version or transport. Use -o vers=3 or vers=4.2, proto=tcp
     advice of why: No route|Failed to res => First make the server reachable (ping; its name in /etc/hosts). For a
     + mount at boot, add _netdev in /etc/fstab
     advice of why: refused => Add this client's address to /etc/exports on the server, and run sudo exportfs -ra
@@ -766,8 +763,7 @@ values =
     + and check that the network is in range
     advice of why: (?:ip-config|dhcp|failed$) => It got no address. Check the cable and DHCP, or set one manually
     + (ipv4.method manual)
-    advice of why: . => Correct that property (nmcli con show NAME lists them; the message says which values it
-    + accepts)
+    advice of why: . => Correct that property (nmcli con show NAME lists them; the message says which values it accepts)
 cause = NetworkManager failed[ for {device}]: {why}.
 remedy = {advice}.
 source = https://networkmanager.dev/docs/api/latest/nmcli.html

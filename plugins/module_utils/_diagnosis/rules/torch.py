@@ -342,8 +342,7 @@ pattern =
     Trying to set a tensor of shape torch\.Size\((?P<have1>\[[\d, ]+\])\) in \S+ \(which has shape
     + torch\.Size\((?P<need1>\[[\d, ]+\])
     Cannot load [^\n]{0,200}?because (?P<what3>[\w.]+) expected shape tensor\([^\n]*?size=(?P<need2>\([\d, ]+\))\), but
-    + got
-    + torch\.Size\((?P<have2>\[[\d, ]+\])
+    + got torch\.Size\((?P<have2>\[[\d, ]+\])
 cause = The weights do not fit the model[ {model}][: {what}][: the file has {have}, but the model needs {need}].
 remedy = Use the file for this model and this release of the program (another size, variant or quantization has other
     shapes). The pipeline type or the config.json must match the file (base, inpainting, text or image to video, XL),

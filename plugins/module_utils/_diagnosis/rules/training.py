@@ -358,8 +358,7 @@ source = NVIDIA/Megatron-LM#176
 [deepspeed-accumulation-zero]
 keys = has to be greater than 0
 pattern = (?P<what>Gradient accumulation steps|Train batch size|Micro batch size per gpu): (?P<value>-?\d+) has to be
-    + greater
-    + than 0
+    + greater than 0
 cause = DeepSpeed computes {value} as {what}: the total batch size is smaller than the micro batch size times the number
     of processes.
 remedy = Raise the total batch size (train_batch_size) to at least micro batch size times processes, or lower the micro
@@ -428,8 +427,7 @@ pattern =
     (Must flatten tensors with uniform `requires_grad`)
 values =
     advice of found: Cannot => With one GPU leave FSDP out (it then does not shard), or load the model in bfloat16 so
-    + that
-    + nothing is converted afterwards; newer PyTorch (2.8) has this mended
+    + that nothing is converted afterwards; newer PyTorch (2.8) has this mended
     advice of found: . => Set use_orig_params=True (fsdp_use_orig_params: true of accelerate), or use FSDP2
     + (fsdp_version: 2)
 cause = FSDP cannot join the parameters of a module ({found}): some are trained and others not, or their form changed.
@@ -449,8 +447,7 @@ keys = DDP expects same model across all ranks
 pattern = DDP expects same model across all ranks, but (?P<why>[^\n]{5,120}?)\.?$
 cause = The ranks have built different models: {why}.
 remedy = Read the log of the rank that has fewer parameters (0 means that it failed before): all must load the same
-    model,
-    adapter and configuration, with the same releases of PyTorch and Transformers on all hosts.
+    model, adapter and configuration, with the same releases of PyTorch and Transformers on all hosts.
 source = kanishkg/stream-of-search#5
 
 [assistant-tokens-missing]
@@ -458,10 +455,8 @@ keys = has no assistant tokens
 pattern = (at least one example has no assistant tokens)
 cause = The trainer should learn only from the assistant's answers, and {found}: the chat template does not mark them.
 remedy = Use a template with {{% generation %}} around the answers (newer TRL has its own for Qwen3 and others), give
-    the
-    data as prompt and completion (completion_only_loss), or set assistant_only_loss=False; an example whose answer is
-    cut
-    off by max_length has none either.
+    the data as prompt and completion (completion_only_loss), or set assistant_only_loss=False; an example whose answer
+    is cut off by max_length has none either.
 source = QwenLM/Qwen3#1522
 
 [trainer-text-field-missing]
@@ -470,7 +465,6 @@ pattern = didn't pass a (dataset_text_field or formatting_func) argument
 cause = An older TRL does not know where the data has its text: it has neither a column named text nor messages, and no
     {found} was given.
 remedy = Set dataset_text_field in the SFTConfig to the column's name, pass formatting_func, or rename the column to
-    text or
-    messages; otherwise take the TRL that the program pins.
+    text or messages; otherwise take the TRL that the program pins.
 source = FLock-io/testnet-training-node-quickstart#14
 """

@@ -100,9 +100,8 @@ keys =
     No solution found when resolving dependencies
     Because
 pattern =
-    No solution found when resolving dependencies[^\n]*:\s+\S+ Because ((?:(?!there is no version|no version of|only |
-    +has no wheels)
-    +[^\n])* depends on [^\n,]+)
+    No solution found when resolving dependencies[^\n]*:\s+\S+ Because ((?:(?!there is no version|no version of|only
+    + |has no wheels)[^\n])* depends on [^\n,]+)
     \bBecause ((?:(?!no versions?\b|no wheel|not found|we can)[^\n]|\n(?!\n\n)){3,200}?\sdepends\s+on (?:(?!no
     + versions?\b|no wheel|not found|we can)[^\n]|\n(?!\n\n)){3,200}?\s(?:depends\s+on|you\s+require)\s+[^\s,]+)
 cause = uv found no versions that fit together: {found}.
@@ -143,8 +142,7 @@ keys =
     no wheels are available with a matching Python
 pattern =
     (?P<package>[\w.-]+(?:==[\w.+!]+)?)\s+ha(?:s|ve)\s+no wheels (?:are available )?with a matching Python
-    + (?:(?:ABI|implementation|version )?\s*tag|implementation)(?:
-    + \(e\.g\., '(?P<tag>[^'\n]+)'\))?
+    + (?:(?:ABI|implementation|version )?\s*tag|implementation)(?: \(e\.g\., '(?P<tag>[^'\n]+)'\))?
 cause = {package} has no wheel for the Python in use[ ({tag})], which is newer or older than those for which the release
     was built.
 remedy = Use a Python for which it has wheels (uv venv --python 3.12), or a release that supports this one.
@@ -179,12 +177,10 @@ keys = was not found in the package registry
 pattern = Because (?P<package>[\w.-]+(?:\[[\w,.-]*\])?) was not found in the package registry
 cause = The index that uv uses has no package named {package}.
 values =
-    advice of package:
-    + (?:wheel|setuptools|numpy|ninja|cmake|packaging|pybind11|hatchling|cython|typing-extensions|jinja2|requests|
-    +pyyaml|scikit-build-core|meson-python)$
-    + => The index in use, set with --index-url, has only PyTorch's packages: use it in addition to the general one
-    + (--extra-index-url, or tool.uv.sources only for torch; uv pip install --torch-backend=cu130), and use a version of
-    + the built package that has a wheel
+    advice of package: (?:wheel|setuptools|numpy|ninja|cmake|packaging|pybind11|hatchling|cython|typing-extensions|jinj
+    +a2|requests|pyyaml|scikit-build-core|meson-python)$ => The index in use, set with --index-url, has only PyTorch's
+    + packages: use it in addition to the general one (--extra-index-url, or tool.uv.sources only for torch; uv pip
+    + install --torch-backend=cu130), and use a version of the built package that has a wheel
     advice of package: . => Correct the name, or use the index that has it (--index URL, tool.uv.sources); for a project
     + that is only on GitHub, write git+https://…
 remedy = {advice}.
