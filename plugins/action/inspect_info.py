@@ -31,6 +31,9 @@ from ..plugin_utils.programs import PROOF
 Contents = dict[str, t.Any]
 Finding = dict[str, t.Any]
 _BUILD = "it must be built from source (C and C++ need gcc, CUDA also nvcc, Rust cargo), which was not read"
+_STUB = "its source was not read; that of NVIDIA's packages is often a stub without code, which only looks for a wheel"
+#: The size in bytes of a larger source distribution than that of a stub.
+_STUB_SIZE = 64 << 10
 #: A message of uv about a package whose wheels are all for other Pythons or machines.
 _OTHER_WHEELS = re.compile(r"found wheels for `([\w.-]+)` \(v?(\S+)\) with the following (\S.*?) tags?: (`[^.]+`)")
 _PLATFORMS = re.compile(r"Wheels are available for `[\w.-]+` \(\S+\) on the following platforms?: (`[^.]+`)")
@@ -99,13 +102,15 @@ class ActionModule(AsksProgram, OnController):
                     findings.append(_finding(name, "no", "python", text))
                 elif not package.get("wheels"):
                     own_tags = f", only for {', '.join(sorted(tags))}" if tags else ""
-                    text = f"{name} {package['version']} has no wheel for {host.platform}{own_tags}: {_BUILD}."
+                    text = f"{name} {package['version']} has no wheel for {host.platform}{own_tags}: "
+                    text += f"{_to_build(package)}."
                     findings.append(_finding(name, "perhaps", "sdist", text))
         needed = [*lines.requirements, *(line for package in own for line in package["requires"])]
         chosen, unread, cause = self._choose(needed, lines, host)
         failed_packages = {finding["package"] for finding in findings}
-        text = f"it has no wheel for {host.platform}: {_BUILD}."
-        findings += [_finding(name, "perhaps", "sdist", text) for name in unread if name not in failed_packages]
+        for name in (name for name in unread if name not in failed_packages):
+            text = f"it has no wheel for {host.platform}: {_to_build({'name': name})}."
+            findings.append(_finding(name, "perhaps", "sdist", text))
         if cause:
             others = sorted((names | set(newest)) - failed_packages)
             return (
@@ -237,6 +242,12 @@ def _of_name(location: str, host: resolve.Target) -> Finding:
     needs = f" and needs {' and '.join(libraries)}" if libraries else ""
     text = f"its name fits {host.platform} with glibc 2.{resolve.GLIBC_MINOR}{needs}; there is no file {wheel.file}, so"
     return _finding(wheel.distribution, "perhaps", "name", f"{text} its contents were not looked at.")
+
+
+def _to_build(package: dict[str, t.Any]) -> str:
+    """Return what is known of the source of a package without a wheel; uv may not tell its size."""
+    is_small = (package.get("sdist") or {}).get("size", 0) < _STUB_SIZE
+    return _STUB if is_small and re.match(r"(?:nvidia|tensorrt)\b", package["name"]) else _BUILD
 
 
 def _of_source(source: str) -> str:

@@ -74,6 +74,8 @@ def test_a_package_without_a_usable_wheel_is_not_a_yes(tmp_path: Path, monkeypat
         index.add("apart", "1.0", "other")
         index.add("older", "1.0", tag="cp310-cp310-manylinux2014_aarch64")
         index.add("neither", "1.0", tag="cp310-cp310-manylinux2014_x86_64")
+        index.files["/simple/nvidia-x/"] = index.files["/simple/source/"].replace(b"source", b"nvidia_x")
+        assert "often a stub" in inspect(tmp_path, "nvidia-x", index_url=index.simple)["table"]
         names = ("source", "other", "apart", "older", "neither")
         results = {name: inspect(tmp_path, name, index_url=index.simple) for name in names}
         together = inspect(tmp_path, "older\nneither", index_url=index.simple)["table"]
@@ -82,7 +84,7 @@ def test_a_package_without_a_usable_wheel_is_not_a_yes(tmp_path: Path, monkeypat
         inspect(tmp_path, "neither", index_url=index.simple)
     answers = {name: (result["verdict"], result["findings"][0]["kind"]) for name, result in results.items()}
     # Whether a package that must be built works is not known.
-    assert answers.pop("source") == ("perhaps", "sdist")
+    assert answers.pop("source") == ("perhaps", "sdist") and "stub" not in results["source"]["table"]
     assert answers.pop("apart") == ("no", "unresolved")
     assert answers == dict.fromkeys(("other", "older", "neither"), ("no", "platform"))
     assert "cp310" in results["older"]["table"]
