@@ -498,7 +498,7 @@ keys =
     has no installation candidate
 pattern =
     Unable to locate package (\S+(?: \S+)*)
-    Package '?([^\s']+)'? has no installation candidate
+    Package '?(?P<known>[^\s']+)'? has no installation candidate
 every = yes
 values =
     advice of found: [^\s,]+ \S => quote each name separately: here several were quoted together
@@ -529,6 +529,9 @@ values =
     +|gl|decode|encode|cfg1))$ => Ubuntu has no package of that name, but one for each branch of the driver (as
     + nvidia-utils-580): use the installed driver's (cat /proc/driver/nvidia/version; on DGX OS leave the driver as it
     + is)
+    advice of found: libcudnn9(?:-dev|-headers|-static)?$ => name the package for your CUDA, such as
+    + libcudnn9-cuda-13 or libcudnn9-cuda-12: libcudnn9 alone has no package. They are in NVIDIA's source (arm64:
+    + sbsa), which the role cuda_libraries adds
     advice of found: .*(?:cuda|cudnn|nccl|nvidia|libnv|tensorrt) => check that NVIDIA's source is enabled and for
     + arm64 (sbsa). The role cuda_libraries adds it, DGX OS has it, and the container toolkit has a separate source
     advice of found: docker-|containerd\.io => it is in Docker's own source (download.docker.com/linux/ubuntu).
@@ -536,8 +539,11 @@ values =
     advice of found: . => check the names for this distribution and arm64, and that universe and the packages' source
     + are enabled
 cause = No enabled apt source offers {found}.
-remedy = Run sudo apt update first (in an image, in the same RUN). If that does not help, {advice}.
-source = jetsonhacks/install-docker#4
+remedy = Run sudo apt update first (in an image, in the same RUN). If that does not help[ and apt-cache showpkg {known}
+    lists packages under Reverse Provides, install one of those. Otherwise], {advice}.
+source =
+    jetsonhacks/install-docker#4
+    NVIDIA-ISAAC-ROS/isaac_ros_common#210
 
 [apt-hash]
 keys =

@@ -83,7 +83,9 @@ keys =
 pattern =
     UnsatisfiableError:[^\n]*(?:(?:\n+Output in format[^\n]*)?\n+ *- (?P<why1>[^\n]+))?(?:(?s:.{1,1500}?)would
     + require\n[^\n]*[└├]─ (?P<python>python >=[\w.]+,<[\w.]+?)a?\d*[ ,])?
-    Could not solve for environment specs(?:(?s:.{0,200}?)[└├]─ (?P<why2>[^\n]+?)\.?$)?
+    Could not solve for environment specs(?:(?s:.{0,200}?)[└├]─ (?P<why2>[^\n]+?)(?:,? (?:which )?(?:is|are)
+    + installable\b[^\n]*|\.)?$(?:(?s:.{1,1500}?)[└├]─ (?P<user>\S+)[^\n]{0,200}(?:would require|which
+    + requires)\n[^\n]{0,80}[└├]─ (?P<against>[^\n]+?), which conflicts with any)?)?
     package (?P<why3>\S+ requires [^\n]+?), but none of the providers can be installed
     [└├]─ (?P<why4>[^\n]+?), which conflicts with any installable
 values =
@@ -91,11 +93,15 @@ values =
     + choose builds for it (cuda-version=13.0; conda search NAME --subdir linux-aarch64 lists them)
     way of why: .*none of the providers => Choose another version or build of the package that requires it (conda
     + search NAME --subdir linux-aarch64 lists them), because its own requirements may contradict each other
+    way of against: cuda-version => Pin less, so that a newer release with a build for your CUDA fits (conda search
+    + NAME --subdir linux-aarch64 lists them), or request the cuda-version that it needs
     way of why: (?:) => Start with an empty environment and pin fewer versions
-cause = The requested packages exclude each other, or need a package that no channel has[: {why}].
+cause = The requested packages exclude each other, or need a package that no channel has[: {why}][, but {user} needs
+    {against}].
 remedy = [The existing builds need {python} or the like: request such a Python. ]{way}. `nothing provides __cuda` means
     that conda sees no driver (set CONDA_OVERRIDE_CUDA=13.0 to install
     without one). Do not mix the channels defaults and conda-forge.
+source = rapidsai/cugraph-gnn#395
 
 [conda-channel]
 keys = UnavailableInvalidChannel

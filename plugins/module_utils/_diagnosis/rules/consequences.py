@@ -1465,8 +1465,10 @@ remedy = Start the program with mpirun -n 1 --allow-run-as-root, check that the 
 source = NVIDIA/TensorRT-LLM#2405
 
 [ends-driver-refused-memory]
-keys = The log ends with:
-pattern = ^The log ends with: [^\n]*(?:\[NV_ERR_NO_MEMORY\]|\(0x0*51\) returned from _memdesc)
+keys =
+    The log ends with:
+    [NV_ERR_NO_MEMORY]
+pattern = ^The log ends with: [^\n]*?(?:\[(NV_ERR_NO_MEMORY)\]|\(0x0*51\) returned from _memdesc)
 cause = The NVIDIA driver found no memory for a request (NV_ERR_NO_MEMORY), which on a GB10 is the host's memory.
     Successful runs print this as well.
 remedy = If a program failed or hung then, leave 10 to 15 GiB free: give the engine a lower share (vLLM:

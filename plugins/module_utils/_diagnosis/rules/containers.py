@@ -581,11 +581,29 @@ keys =
 pattern =
     Failed to initialize NVML: (Insufficient Permissions)
     nvml error: (insufficient permissions)
-cause = This account may not open the GPU's device files ({found}), for example in a rootless container, or outside
-    their group.
-remedy = Compare ls -l /dev/nvidia* with the account's groups, and start Podman with --group-add keep-groups or
-    --userns=keep-id. With SELinux (getenforce: Enforcing), run sudo setsebool -P container_use_devices true.
-source = NVIDIA/nvidia-container-toolkit#210
+values =
+    advice of log_selinux: . => SELinux is the first suspect (getenforce: Enforcing): run sudo setsebool -P
+    + container_use_devices true, or start the container with --security-opt=label=disable. If it still fails, compare
+    + ls -l /dev/nvidia* with the account's groups (Podman: --group-add keep-groups)
+    advice of log_selinux: (?:) => Compare ls -l /dev/nvidia* with the account's groups, and start Podman with
+    + --group-add keep-groups or --userns=keep-id. With SELinux (getenforce: Enforcing), run sudo setsebool -P
+    + container_use_devices true
+cause = This account or container may not open the GPU's device files ({found}): SELinux, a rootless container, or their
+    group forbids it.
+remedy = {advice}.
+source =
+    NVIDIA/nvidia-container-toolkit#210
+    mudler/LocalAI#7412
+
+[container-without-cgroup-devices]
+keys = Failed to initialize NVML: Unknown Error
+pattern = Failed to initialize NVML: (Unknown Error)
+when = log-shows-no-cgroups
+cause = The container toolkit gave the container no right to use the GPU's devices ({found}), because its configuration
+    has {log_no_cgroups}, which is meant for Docker without root.
+remedy = Set no-cgroups = false in /etc/nvidia-container-runtime/config.toml, restart Docker (sudo systemctl restart
+    docker) and start the container again.
+source = NVIDIA/nvidia-container-toolkit#580
 
 [worker-shared-memory]
 keys =

@@ -66,11 +66,19 @@ pattern =
     (?:Feature|Instruction) '(?P<feature>\.tile::\w+|tcgen05[\w.]*)' not supported on \.target '(?P<target>sm_\w+)'
     (?:Feature|Instruction) '(?P<feature2>wgmma[^'\n]*)' not supported on \.target '(?P<target2>sm_1\w+)'
     (?:Feature|Instruction) '(?P<feature3>[^'\n]+)' not supported on \.target '(?P<target3>sm_\d+[af])'
-cause = The kernel uses {feature}, which only Hopper (wgmma) or data-centre Blackwell (tcgen05) has; the target {target}
-    does not.
-remedy = Set only this GPU's architecture for the build (TORCH_CUDA_ARCH_LIST=12.0 without 9.0 or 10.0), so that it
-    omits those kernels. Otherwise choose another kernel or backend for this GPU (for MoE, Marlin).
-source = thu-ml/SageAttention#291
+values =
+    advice of feature: \.tile:: => It is a Triton kernel, compiled when it runs. Update Triton, triton_kernels and the
+    + engine, or choose another kernel or backend for this GPU (for MoE, Marlin)
+    advice of log_triton: . => It is a Triton kernel, compiled when it runs. Update Triton and the engine, or choose
+    + another kernel or backend for this GPU (for MoE, Marlin)
+    advice of feature: . => Set only this GPU's architecture for the build (TORCH_CUDA_ARCH_LIST=12.0 without 9.0 or
+    + 10.0), so that it omits those kernels. Otherwise choose another kernel or backend for this GPU
+cause = The kernel uses {feature}, which only Hopper (wgmma) or data-centre Blackwell (tcgen05, TMA scatter) has; the
+    target {target} does not.
+remedy = {advice}.
+source =
+    thu-ml/SageAttention#291
+    triton-lang/triton#11859
 
 [ptxas-target-not-specific]
 keys = not supported on .target

@@ -601,12 +601,19 @@ pattern =
     (Failed to query NVIDIA devices)
     NVMLError_DriverNotLoaded: (Driver Not Loaded)
 uncertain = yes
-cause = The kernel module of the NVIDIA driver is not loaded on this host ({found}). Usually there is none for the
-    running kernel, or Secure Boot rejects it[; this kernel accepts only signed modules ({log_signatures})].
-remedy = Make nvidia-smi work first: `dkms status` and the kernel's log (NVRM, Key was rejected) show what is wrong. If
-    DKMS signed the module, enrol its key (sudo mokutil --import /var/lib/shim-signed/mok/MOK.der, and reboot). If there
+values =
+    usual of log_unit: . => At boot such units often ask too early; a driver that failed shows it in the kernel's log
+    usual of log_unit: (?:) => Usually there is none for the running kernel, or Secure Boot rejects it
+cause = The kernel module of the NVIDIA driver is not loaded on this host ({found})[, or was not ready when {log_unit}
+    started]. {usual}[; this kernel accepts only signed modules ({log_signatures})].
+remedy = [If nvidia-smi works now, let {log_unit} start later: sudo systemctl edit {log_unit}, with Wants= and
+    After=nvidia-persistenced.service below the heading Unit, then sudo systemctl restart {log_unit}. ]If nvidia-smi
+    fails, `dkms status` and the kernel's log (NVRM, Key was rejected) show why. If DKMS signed the module, enrol its
+    key (sudo mokutil --import /var/lib/shim-signed/mok/MOK.der, and reboot). If there
     is no module for `uname -r`, install one (linux-modules-nvidia, or headers for DKMS) or boot the previous kernel.
-source = M-Bab/linux-kernel-amdgpu-binaries#101
+source =
+    M-Bab/linux-kernel-amdgpu-binaries#101
+    NVIDIA/nvidia-container-toolkit#1611
 
 [pcie-fault]
 keys =

@@ -88,6 +88,32 @@ pattern = (?P<log_container>docker[- ]compose|(?:docker|podman) (?:run|exec|logs
 cause =
 remedy =
 
+[log-shows-selinux]
+keys =
+    odman
+    SELinux
+    selinux
+    container_t
+    container_file_t
+    avc:  denied
+pattern = (?P<log_selinux>[Pp]odman|SELinux|selinux|container_(?:file_)?t\b|avc:  denied)
+cause =
+remedy =
+
+[log-shows-no-cgroups]
+keys = no-cgroups
+pattern = (?<!#)(?<!# )(?P<log_no_cgroups>no-cgroups ?= ?true)
+cause =
+remedy =
+
+[log-shows-failed-unit]
+keys =
+    .service: Main process exited
+    .service: Failed with result
+pattern = (?<![\w@.-])(?P<log_unit>(?!nvidia-persistenced)[\w@.-]+\.service): (?:Main process exited|Failed with)
+cause =
+remedy =
+
 [log-shows-image-build]
 keys =
     ] RUN
@@ -318,6 +344,15 @@ keys =
     Graph capturing finished
     Capture cuda graph
 pattern = (?P<log_graphs>Graph capturing finished|Capture cuda graph (?:begin|end))
+cause =
+remedy =
+
+[log-shows-triton-kernel]
+keys =
+    PTXASError
+    Triton PTX codegen
+    .ptx, line
+pattern = (?P<log_triton>PTXASError|Triton PTX codegen|ptxas(?:-blackwell)? \S*/tmp\w{8}\.ptx, line)
 cause =
 remedy =
 

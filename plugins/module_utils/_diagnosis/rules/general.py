@@ -323,7 +323,7 @@ pattern =
     mkdir '(?P<path1>[^'\n]+)' failed: (?P<why1>Permission denied)
     create (?P<link>hard link) '[^'\n]+' => '(?P<path9>[^'\n]+)': (?P<why9>Operation not permitted)
     mkdir (?P<path6>(?P<in_home>/home/\w[^:\n]*)): (?P<why6>permission denied)
-    mkdir:? (?:cannot create directory )?'?(?P<path8>(?P<made>/(?:mnt|opt|srv|var)/[^:'\n]+?))'?:
+    mkdir:? (?:cannot create directory )?'?(?P<path8>(?P<made>/(?:mnt|media|opt|srv|var)/[^:'\n]+?))'?:
     + (?P<why8>[Pp]ermission denied)
     (?P<why2>Permission denied): '(?P<path2>[^'\n]+)'
     '(?P<path3>[\w.~/@-][^'\n\\]*)\\?'?: (?P<why3>[Pp]ermission denied|Operation not permitted)
@@ -352,15 +352,19 @@ values =
     advice of link: . => The kernel lets an account link only files that it owns (fs.protected_hardlinks). Use ln -s or
     + cp, or do this step as root (USER root before it in a Dockerfile)
     advice of made: . => Create it as root for the account that runs this: sudo mkdir -p, then sudo chown -R ACCOUNT:
-    + (for a service, User= in systemctl cat)
+    + (for a service, User= in systemctl cat). The account must be able to enter each directory above it as well: namei
+    + -l PATH shows which lacks x (sudo chmod o+x)
     advice of in_home: . => Check who may enter each directory of the path (namei -l) and who owns the last. A private
     + home lets no service in, so put it elsewhere (/srv), or let the account pass (setfacl -m u:NAME:x)
-    advice of path: . => Check who owns it (ls -l): change the owner to the account that runs this (chown -R; a
+    advice of path: . => Check who owns it and who may enter each directory above it (namei -l PATH; sudo chmod o+x):
+    + change the owner to the account that runs this (chown -R; a
     + container's user has another number, so start it with --user or another cache directory), or make a program
     + executable (chmod +x). If a build fails, an earlier one ran as root or another user
 cause = This account is not permitted[ to read, write or run {path}][ ({why})].
 remedy = {advice}.
-source = foundation-model-stack/fms-hf-tuning#367
+source =
+    foundation-model-stack/fms-hf-tuning#367
+    ollama/ollama#8572
 
 [action-not-permitted]
 keys =

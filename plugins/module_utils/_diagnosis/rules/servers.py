@@ -240,6 +240,7 @@ pattern =
     ([\w.]+ is only supported on sm\d+)
     ([Uu]nsupported (?:moe|MoE) backend:? \w+ for \w+)
     Assertion failed: (Error occurred when running GEMM)
+unless = No valid attention backend
 cause = The chosen kernel does not exist for this GPU ({found}). Kernels for data-centre GPUs (9.0, 10.0) do not run on
     a GB10 (12.1).
 remedy = Choose another backend[ (this log has {log_backend_option})] for it (attention: flashinfer or Triton; MoE:
@@ -582,6 +583,9 @@ pattern =
     No valid attention backend found for \w+ with [^\n]*Reasons: \{(?P<why>[^\n]+)\}
     No valid attention backend
 values =
+    advice of why: .*_SPARSE(?:_\w+)?: \[[^\]]*compute capability => The model uses sparse attention, for which this
+    + vLLM has kernels only for data-centre GPUs (9.0, 10.0), so no other backend helps. Use a newer vLLM with a sparse
+    + backend for 12.x, or a model without sparse attention
     advice of why: (?!.*(?:FlashInfer API|requires)).*compute capability not supported => Use a newer vLLM, or an image
     + for the Spark, with a backend for 12.x, or another model; kernels for this kind of attention are usually for
     + data-centre GPUs
@@ -589,7 +593,9 @@ values =
     + this vLLM pins; otherwise change the setting that the reasons name
 cause = No attention backend of this vLLM fits the model's settings[: {why}].
 remedy = {advice}.
-source = vllm-project/vllm#57932
+source =
+    vllm-project/vllm#57932
+    vllm-project/vllm#31480
 
 [modelopt-fp8-of-fp4]
 keys = ModelOptFp8Config only supports

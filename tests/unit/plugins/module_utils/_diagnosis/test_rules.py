@@ -157,6 +157,9 @@ XID = "NVRM: Xid (PCI:000f:01:00)"
 MISSING = "{}: cannot open shared object file: No such file or directory\n"
 FORMAT = "image's platform (linux/{}) does not match the detected host platform (linux/{})\n"
 NO_WHEEL = "Because torch==2.5.1 has no wheels with a matching platform tag (e.g., `{}`), we\n"
+PTXAS = "ptxas error : Feature '{}' not supported on .target 'sm_121a'\n"
+CONFLICT = "├─ a =1 * is installable and\n├─ c would require\n│ └─ a <1, which conflicts with any\n"
+BACKENDS = "No valid attention backend found for cuda with x. Reasons: {A_SPARSE: [compute capability no]}.\n"
 CRASHED = "RuntimeError: CUDA error: an illegal memory access was encountered\n"
 
 
@@ -173,11 +176,7 @@ CRASHED = "RuntimeError: CUDA error: an illegal memory access was encountered\n"
         ("Error: listen tcp 127.0.0.1:11434: bind: address already in use\n", "port-in-use", "the port 11434 that"),
         (MISSING.format("ImportError: libnvrtc.so.12"), "cuda-12-library", "If the machine has only"),
         (MISSING.format("torch 2.11.0+cu130\nx: libnvrtc.so.12"), "cuda-12-library", "this log shows CUDA 13 (+cu130)"),
-        (
-            MISSING.format("x: libnvrtc.so.12") + "/opt/l/libnvrtc.so.12\n",
-            "library-elsewhere",
-            "LD_LIBRARY_PATH=/opt/l:",
-        ),
+        (MISSING.format("x: libnvrtc.so.12") + "/opt/l/libnvrtc.so.12\n", "library-elsewhere", "_PATH=/opt/l:"),
         ("a.c:1:10: fatal error: linux/of_gpio.h: No such file\n", "missing-header", "linux-libc-dev"),
         ("  CC [M]  a.o\na.c:1:10: fatal error: linux/of_gpio.h: No such file\n", "module-older-than-kernel", "older"),
         ("image: a/b:1\nModuleNotFoundError: No module named 'x'\n", "python-module-missing", "the image a/b:1"),
@@ -204,6 +203,15 @@ CRASHED = "RuntimeError: CUDA error: an illegal memory access was encountered\n"
         (f"SpecDecoding metrics: 4.71\n{CRASHED}", "cuda-misaligned", "leave out speculative decoding"),
         ("NCCL WARN Got completion with status=IBV_WC_LOC_PROT_ERR(4)\n", "rdma-completion-refused", "DMABUF_ENABLE=0"),
         ("NCCL WARN Got completion with error 9, opcode 0\n", "rdma-completion-refused", "the same NCCL"),
+        ("NVML: Driver Not Loaded\nx.service: Main process exited, code\n", "driver-not-loaded", "let x.service start"),
+        ("Error: mkdir /media/disk/x: permission denied\n", "permission-denied", "namei -l PATH"),
+        ("podman\nFailed to initialize NVML: Insufficient Permissions\n", "nvml-not-permitted", "first suspect"),
+        (BACKENDS, "attention-backend-none", "no other backend helps"),
+        ("E: Package 'libcudnn9' has no installation candidate\n", "apt-no-package", "such as libcudnn9-cuda-13"),
+        (f"PTXASError: x\n{PTXAS.format('tcgen05.x')}", "ptxas-feature-missing", "It is a Triton kernel"),
+        (PTXAS.format(".tile::scatter4"), "ptxas-feature-missing", "It is a Triton kernel"),
+        (PTXAS.format("wgmma.fence"), "ptxas-feature-missing", "TORCH_CUDA_ARCH_LIST"),
+        (f"Could not solve for environment specs\n{CONFLICT}", "conda-conflict", "a =1 *, but c needs a <1."),
         ("#1 /a.cu:1: f(): block: [0,0,0], thread: [1,0,0] Assertion `i < n` failed.\n", "cuda-assertion-read", "f()"),
     ],
 )
