@@ -26,7 +26,7 @@ HOME = "/home/ada"
 def fill(directory: Path, machine: int) -> None:
     """Create everything the commands name in ``directory``, with code for one machine, and nothing else to be found."""
     code = {"thing/_C.abi3.so": elf_writer.elf_bytes(soname="_C.abi3.so", machine=machine)}
-    write_wheel(directory / "wheels", "vllm", "1.0", code)
+    write_wheel(directory / "wheels", "vllm", "1.0", {**code, "vllm/_C.cubin": elf_writer.cubin("121a")})
     thing = write_wheel(directory / "wheels", "thing", "1.0", code)
     shutil.copy2(thing, directory / FILE)
     for site in (f"{HOME}/venv/lib/python3.12/site-packages", "/image/opt/venv/lib/python3.12/site-packages"):

@@ -197,7 +197,7 @@ def _of_package(
     of_cuda = [library for library in libraries if os.path.basename(library["path"]) == "libtorch_cuda.so"]
     if package["name"] == "torch" and libraries and not of_cuda:
         yield report("no", "cpu_only", "it is a CPU build: it has no libtorch_cuda.so.")
-    if package["name"] in _OF_KERNELS and libraries and not any(_code([library]) for library in libraries):
+    if package["name"] in _OF_KERNELS and libraries and not _code([*libraries, *cubins]):
         yield report("perhaps", "cpu_only", "it has no GPU code: this build runs on the CPU alone.")
     if package["name"] == "torch" and versions.numbers(package["version"])[:2] < architectures.GUARD_LIFTED:
         trapped = architectures.trapped(_code(of_cuda), ())
