@@ -334,7 +334,7 @@ def _compare_four_bits(cases: Cases, context: Context) -> None:
         generator = context.generator(f"weights {rows} {inner}")
         x = _integers(context, f"weights {rows}", (rows, inner)).clamp(-2, 2)
         w4 = torch.randint(0, 16, (outputs, inner), generator=generator)
-        for group in (32, 64, 128)[: 2 if inner < 128 else 3]:
+        for group in (size for size in (32, 64, 128) if inner % size == 0):
             scale = 2.0 ** torch.randint(-3, 2, (inner // group, outputs), generator=generator).double()
             zero = torch.randint(-3, 4, (inner // group, outputs), generator=generator).double()
             scale_and_zero = torch.stack([scale, zero], 2).bfloat16().to(device)

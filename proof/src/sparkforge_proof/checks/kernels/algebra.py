@@ -38,9 +38,9 @@ LARGE = (191, 255, 256, 257, 383, 511, 512, 513, 767, 1023, 1024, 1025, 1536, 20
 BLOCK = 32
 MANY = 65_537, 65_604
 #: Solutions and factors: two matrices, their product, and the multiple of the bound, if it is not 1.
-SOLUTIONS = functions_of("solutions", "judge, problem, a, b")
+SOLUTIONS = functions_of("solutions", "judge, problem, a, b, factors")
 OF_MATRICES = functions_of("functions of matrices", "exact, a, size")
-OF_DEFINITE = functions_of("solutions of definite matrices", "problem, s, b, low")
+OF_DEFINITE = functions_of("solutions of definite matrices", "problem, s, b, low, upper")
 BATCHES = ((2, 3), (3, 17), (5, 32), (9, 8), (65, 5), (17, 33), (4, 65), (129, 2), (2, 129))
 
 
@@ -199,8 +199,9 @@ def _compare_size(cases: Cases, context: Context, form: str, batch: tuple[int, .
 
 
 def _compare_solutions(judge: Judge, problem: Problem, a: torch.Tensor, b: torch.Tensor) -> None:
+    factors = torch.linalg.lu_factor(a)
     for name, function in SOLUTIONS.items():
-        judge.product(name, *function(judge, problem, a, b))
+        judge.product(name, *function(judge, problem, a, b, factors))
     size = torch.tensor(float(a.shape[-1]), dtype=torch.float64)
     for name, function in OF_MATRICES.items():
         if size <= 65 or name.startswith("slogdet"):
@@ -208,10 +209,10 @@ def _compare_solutions(judge: Judge, problem: Problem, a: torch.Tensor, b: torch
 
 
 def _compare_definite(judge: Judge, problem: Problem, s: torch.Tensor, b: torch.Tensor) -> None:
-    low = torch.linalg.cholesky(s)
+    low, upper = (torch.linalg.cholesky(s, upper=is_upper) for is_upper in (False, True))
     judge.cases.exactly(f"cholesky, above the diagonal, {judge.case}", low.triu(1).abs(), torch.zeros(low.shape))
     for name, function in OF_DEFINITE.items():
-        judge.product(name, *function(problem, s, b, low))
+        judge.product(name, *function(problem, s, b, low, upper))
 
 
 def _compare_decompositions(judge: Judge, problem: Problem, a: torch.Tensor, s: torch.Tensor) -> None:

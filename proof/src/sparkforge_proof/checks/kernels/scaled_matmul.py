@@ -222,10 +222,12 @@ def rowwise_failure(message: str, capability: tuple[int, int]) -> Unanswered | N
     first = message.strip().splitlines()[0] if message.strip() else "no message"
     if capability < (9, 0) or (major == 11 and "not currently supported on your device" in message):
         return None
-    trap = " Official wheels and builds for 12.0 have this kernel only as 120a, which a GB10 (12.1) cannot run."
+    cause = f"The FP8 product with row-wise scales does not run on {major}.{minor}: {first}."
+    if major == 12:
+        cause += " Official wheels and builds for 12.0 have this kernel only as 120a, which a GB10 (12.1) cannot run."
     return Unanswered(
         REFUSED,
-        f"The FP8 product with row-wise scales does not run on {major}.{minor}: {first}.{trap * (major == 12)}",
+        cause,
         f"Use a torch whose row-wise kernel is built for {target}: the newest release has it for 12.1, and 2.9.1 to "
         f"2.11 have it when built with the stack's patch for 121a; use tensor-wise scales until then.",
         measured=first,

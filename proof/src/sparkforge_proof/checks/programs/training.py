@@ -310,7 +310,8 @@ def many_weights(context: Context) -> Measured:
         return torch.cat([share.flatten() for share in shares])
 
     vector, *gradients = (torch.randn(int(sizes.sum()), generator=generator) for _unused in range(4))
-    for name, options in OF_MANY if context.full else (OF_MANY[0], OF_MANY[1:][context.seed % 4]):
+    first, *others = OF_MANY
+    for name, options in OF_MANY if context.full else (first, others[context.seed % len(others)]):
         kind, unit = functools.partial(ByDefinition, name), OPTIMIZER_UNITS * 3 * UNIT_ROUNDOFF["float32"]
         rows = [[gradient] for gradient in gradients]
         exact, greatest = stepped(kind, options, [vector], rows, "cpu", torch.float64)
