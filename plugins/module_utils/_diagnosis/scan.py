@@ -8,17 +8,15 @@ known defects first, then kinds of failures, then messages that any failure may 
 
 from __future__ import annotations
 
-import bisect
-import collections
 import functools
 import itertools
-import string
 import typing as t
 from dataclasses import dataclass, field, replace
 
 from .._core.errors import SparkforgeError
 from .._core.redact import redact
-from . import lines
+from . import failures, keys, lines
+from .failures import Kind
 from .rules import consequences, evidence, forms, general
 from .table import LINE, WINDOW, Rule, load as read_rules
 from .topics import TOPICS
@@ -33,10 +31,6 @@ LINE_WIDTH = 300
 #: The maximum number of different notices.
 NOTICES = 20
 
-# The maximum number of lines to examine for one key, because a log full of errors must not take hours, and the number
-# of lines more that a line unlike the earlier ones counts as.
-_TRIES = 20_000
-_NEW_LINE = 3
 # The number of lines to keep before a possible match, including blank lines, which are not shown, and after it, in case
 # of a traceback.
 _AROUND = 3 * LINES
@@ -45,12 +39,11 @@ _AFTER = 300
 _ALONE, _PART = 4 << 20, 8 << 20
 _CONTEXT = 64 << 10
 _EXCERPT = LINES * LINE
-# The maximum number of different words, and of different lines without their digits, to remember.
-_WORDS = 20_000
-_SHAPES = 100_000
-
+# The maximum number of lines that report no error to remember.
+_DULL = 2000
 RULES = read_rules(*TOPICS)
 EVIDENCE = read_rules(evidence)
+KEYS = keys.Keys((*RULES, *EVIDENCE), failures.ERROR_KEYS)
 
 #: The rules for a program killed by signal 9, and the rule for a failed allocation.
 KILLED = frozenset(
@@ -147,36 +140,12 @@ def diagnose_file(path: str, start: int = 0) -> Diagnosis:
 # ---------------------------------------------------------------------------------------------------------------
 # Read a log once.
 
-# The class of a line that reports an error, and the number of lines that count as the end of a log.
-_STRONG = 4
+# The number of lines that count as the end of a log.
 _AT_END = 3
 # The text that rules for the last lines of a log without an error begin with.
 _ENDS = "The log ends with: "
-_DIGITS = b"0123456789"
-_SAME_DIGIT = bytes.maketrans(_DIGITS, b"0" * 10)
-# Separates the words of a line: only letters, asterisks and the bytes of other characters than ASCII are part of one.
-_SEPARATED = bytes(byte if byte > 127 or chr(byte) in f"\n*{string.ascii_letters}" else 32 for byte in range(256))
-_TRACEBACK = lines.TRACEBACK.encode()
-
-
-@functools.cache
-def _anchors(is_complete: bool) -> dict[bytes, tuple[bytes, ...]]:
-    """Return the anchors that are complete words, or the others, each with the keys, without digits, that contain it.
-
-    The anchor of a key is the word that is in the fewest keys, with a space where another word follows or precedes it;
-    between two others, it is a complete word of each line with the key. A log repeats most of its words, and few
-    different words contain an anchor, so few lines have to be searched for the keys.
-    """
-    anchors: dict[bytes, tuple[bytes, ...]] = {}
-    split_keys = {shape: shape.translate(_SEPARATED).split(b" ") for shape in _KEYS_OF_SHAPE}
-    uses = collections.Counter(itertools.chain(*split_keys.values()))
-    for shape, parts in split_keys.items():
-        framed = ((index > 0, index + 1 < len(parts), word) for index, word in enumerate(parts))
-        left, right, word = max(framed, key=lambda frame: (len(frame[2]) > 3, -uses[frame[2]], len(frame[2])))
-        if is_complete == (left and right):
-            anchor = word if is_complete else b" " * left + word + b" " * right
-            anchors[anchor] = *anchors.get(anchor, ()), shape
-    return anchors
+_TRACEBACK = failures.TRACEBACK.encode()
+_SAME_DIGIT = bytes.maketrans(keys.DIGITS, b"0" * 10)
 
 
 class _Match(t.NamedTuple):
@@ -202,21 +171,15 @@ class _Scan:
         self._pending = bytearray()
         # The number of the buffer's first line.
         self._number = 1
-        # For each word, the keys without digits whose anchors it contains.
-        self._words: dict[bytes, tuple[bytes, ...]] = {}
-        # The keys that a line may contain, by the hash of the line without its digits.
-        self._shapes: dict[int, tuple[bytes, ...]] = {}
+        self._index = keys.Index(KEYS)
         # Hashes of a rule and a part of the log that it did not match; its digits are made equal.
         self._failures: set[int] = set()
-        # For each key, the lines with it in the part of the buffer still to be searched, and their offsets.
-        self._rows: dict[bytes, list[tuple[int, bytes]]] = {}
-        # The error classes 0 and 1 of lines, given without their digits.
-        self._dull: dict[bytes, int] = {}
-        self._tries = dict.fromkeys(_BY_KEY, 0)
+        # The kinds of lines, given without their digits, that are none or loose.
+        self._dull: dict[bytes, Kind] = {}
         self._found: dict[str, _Match] = {}
         self._notices: dict[str, Notice] = {}
-        # The first line of each error class.
-        self._errors: dict[int, _Match] = {}
+        # The first line of each kind.
+        self._errors: dict[Kind, _Match] = {}
 
     def feed(self, data: bytes) -> None:
         self._pending += data
@@ -227,7 +190,12 @@ class _Scan:
     def finish(self) -> Diagnosis:
         self._take_part(is_last=True)
         self._search(len(self._buffer))
-        return self._diagnosis()
+        diagnosis = self._diagnosis()
+        # A notice about the same text, from a rule with the same key, would repeat the answer.
+        same = {rule.name for key in KEYS.of_rule.get(diagnosis.rule or "", ()) for rule in KEYS.rules[key]}
+        text = diagnosis.values.get("found", "")
+        notices = [row for row in diagnosis.notices if row.rule not in same or row.values.get("found") != text]
+        return replace(diagnosis, notices=notices)
 
     def _take_part(self, is_last: bool = False) -> None:
         """Search the buffer and the complete pending lines, except the last ones, which others may follow."""
@@ -249,9 +217,9 @@ class _Scan:
         end = len(data) if is_last else data.rfind(b"\n") + 1
         part = data[:end]
         self._pending += data[end:] + rest
-        keys = tuple(key for key in _BY_KEY if self._tries[key] < _TRIES) if self._size > _ALONE else ()
-        for piece, rows in lines.pieces(part, lines.grep(part, keys) if keys else None):
-            self._index(rows)
+        needed = self._index.needed() if self._size > _ALONE else ()
+        for piece, rows in lines.pieces(part, lines.grep(part, needed) if needed else None):
+            self._index.add(rows, len(self._buffer))
             self._buffer += piece
             self._search(self._lines_before(len(self._buffer), _AFTER))
 
@@ -262,69 +230,28 @@ class _Scan:
         return position + 1
 
     def _search(self, high: int) -> None:
-        bounds = list(lines.forgiven(self._buffer))
-        for key, rows in self._rows.items() if bounds else ():
-            self._rows[key] = [row for row in rows if not bisect.bisect(bounds, row[0]) % 2]
+        self._index.leave_out(list(failures.forgiven(self._buffer)))
         self._search_rules(high)
         self._search_errors(high)
         # Keep the lines that a later match shows before its own.
         start = self._lines_before(high, _AROUND)
         self._number = self._line_at(start)
         self._buffer = self._buffer[start:]
-        left = ((key, [(at - start, row) for at, row in rows if at >= high]) for key, rows in self._rows.items())
-        self._rows = {key: rows for key, rows in left if rows}
-
-    def _index(self, rows: list[tuple[int, bytes]]) -> None:
-        """Store which keys the lines of the next part contain."""
-        shapes = [row.translate(None, _DIGITS) for _start, row in rows]
-        hashes = list(map(hash, shapes))
-        if len(self._shapes) > _SHAPES:
-            self._shapes.clear()
-        new = {number: shape for number, shape in zip(hashes, shapes) if number not in self._shapes}
-        text = b"\n".join(new.values()).translate(_SEPARATED)
-        self._add_words(text)
-        for (number, shape), separated in zip(new.items(), text.split(b"\n")):
-            parts = {part: 0 for word in separated.split() for part in self._words[word] if part in shape}
-            self._shapes[number] = tuple(key for part in parts for key in _KEYS_OF_SHAPE[part])
-            for key in self._shapes[number]:
-                self._tries[key] += _NEW_LINE
-        base = len(self._buffer)
-        for (start, row), number in zip(rows, hashes):
-            line = base + start, row
-            for key in self._shapes[number]:
-                if key in row and self._tries[key] < _TRIES:
-                    self._tries[key] += 1
-                    self._rows.setdefault(key, []).append(line)
-
-    def _add_words(self, text: bytes) -> None:
-        """Store the keys, without digits, whose anchors each new word contains."""
-        if len(self._words) > _WORDS:
-            self._words.clear()
-        new = set(text.split()).difference(self._words)
-        self._words.update(dict.fromkeys(new, ()))
-        joined = b" %b " % b" ".join(new)
-        for word in _anchors(True).keys() & new:
-            self._words[word] = _anchors(True)[word]
-        for anchor, keys in _anchors(False).items() if new else ():
-            position = joined.find(anchor)
-            while position >= 0:
-                stop = joined.find(b" ", position + 1)
-                self._words[joined[joined.rfind(b" ", 0, position + 1) + 1 : stop]] += keys
-                position = joined.find(anchor, stop)
+        self._index.advance(start, high)
 
     def _search_rules(self, high: int) -> None:
-        rules = {rule.name: rule for key in self._rows for rule in _BY_KEY[key]}
+        rules = {rule.name: rule for key in self._index.rows for rule in KEYS.rules[key]}
         for rule in rules.values():
-            keys = [key for key in _KEYS[rule.name] if key in self._rows]
+            rule_keys = [key for key in KEYS.of_rule[rule.name] if key in self._index.rows]
             if rule.notice:
-                matches = (match for key in keys for match, _line, _start in self._matches(key, rule, high))
+                matches = (match for key in rule_keys for match, _line, _start in self._matches(key, rule, high))
                 while len(self._notices) < NOTICES and (notice_match := next(matches, None)):
                     values = rule.groups(notice_match)
                     notice = Notice(rule.name, *rule.explain(values), values)
                     self._notices.setdefault(notice.cause, notice)
             elif rule.name not in self._found:
                 first: tuple[t.Match[str], lines.Line, int] | None = None
-                for key in keys:
+                for key in rule_keys:
                     first = next(self._matches(key, rule, first[2] if first else high), first)
                 if first:
                     match, line, start = first
@@ -332,11 +259,11 @@ class _Scan:
 
     def _matches(self, key: bytes, rule: Rule, high: int) -> t.Iterator[tuple[t.Match[str], lines.Line, int]]:
         """Yield (match, line, offset of the line) for each matching line with ``key`` before ``high``."""
-        for start, row in self._rows[key]:
+        for start, row in self._index.rows[key]:
             if start >= high:
                 break
             line = lines.parse(lines.decode(row))
-            is_talk = line.level in lines.TALK and rule.cause and not rule.notice and not lines.ANYWAY.search(line.text)
+            is_talk = failures.is_talk(line) and rule.cause and not rule.notice
             if is_talk or line.text.lstrip().startswith("raise "):
                 continue
             data = self._buffer[start : start + len(row) + WINDOW * rule.spans]
@@ -345,60 +272,62 @@ class _Scan:
                 continue
             match = rule.regex.search(lines.lines_of_process(lines.decode(data)) if rule.spans else line.text)
             if match and match.start() <= len(line.text) and not (rule.exception and rule.exception.search(line.text)):
-                if not rule.notice and lines.is_tried_again(self._window(start, row)):
+                if not rule.notice and failures.is_tried_again(self._window(start, row)):
                     line = line._replace(level="WARNING")
-                if not lines.is_probe(self._buffer, start, row):
+                if not failures.is_probe(self._buffer, start, row):
                     yield match, line, start
-            elif shape and len(self._failures) < _SHAPES:
+            elif shape and len(self._failures) < keys.FORMS:
                 self._failures.add(shape)
 
     def _window(self, start: int, row: bytes, size: int = WINDOW) -> str:
         return lines.decode(self._buffer[start : start + len(row) + size])
 
     def _search_errors(self, high: int) -> None:
-        if _STRONG in self._errors:
+        if Kind.ERROR in self._errors:
             return
-        first: dict[int, tuple[int, str]] = {}
-        rows = {row for key in lines.ERROR_KEYS for row in self._rows.get(key, ())}
-        tracebacks = set(self._rows.get(_TRACEBACK, ()))
+        first: dict[Kind, tuple[int, str]] = {}
+        rows = {row for key in failures.ERROR_KEYS for row in self._index.rows.get(key, ())}
+        tracebacks = set(self._index.rows.get(_TRACEBACK, ()))
         end_of_frames = 0
         for start, row in sorted(rows):
-            if start >= (first[_STRONG][0] if _STRONG in first else high):
+            if start >= (first[Kind.ERROR][0] if Kind.ERROR in first else high):
                 break
             if start < end_of_frames:
                 continue
-            shape = row.translate(None, _DIGITS)
+            form = row.translate(None, keys.DIGITS)
             is_frame = b'File "' in row and lines.parse(lines.decode(row)).text.startswith('File "')
             if is_frame or (start, row) in tracebacks:
-                number, kind, text = lines.traceback_end(self._window(start, row, _CONTEXT))
+                number, kind, text = failures.traceback_end(self._window(start, row, _CONTEXT))
                 for _line in range(number):
                     start = self._buffer.find(b"\n", start) + 1
                 end_of_frames = start if is_frame else 0
-            elif shape in self._dull and (1 in first or not self._dull[shape]):
+            elif form in self._dull and (Kind.LOOSE in first or not self._dull[form]):
                 continue
             else:
-                kind, text = lines.error_class(lines.decode(row), functools.partial(self._window, start, row))
-                kind = 1 if kind > 1 and lines.is_probe(self._buffer, start, row) else kind
-                if 0 <= kind < 2 and len(self._dull) < _WORDS // 10:
-                    self._dull[shape] = kind
-            if kind not in (0, -1) and (kind not in first or start < first[kind][0]):
+                kind, text = failures.classify(lines.decode(row), functools.partial(self._window, start, row))
+                if kind > Kind.LOOSE and failures.is_probe(self._buffer, start, row):
+                    kind = Kind.LOOSE
+                if kind in (Kind.NONE, Kind.LOOSE) and len(self._dull) < _DULL:
+                    self._dull[form] = kind
+            if kind not in (Kind.NONE, Kind.RETRIED) and (kind not in first or start < first[kind][0]):
                 first[kind] = (start, text)
         for kind, (start, text) in first.items():
-            if kind not in self._errors or (kind == 1 and high == len(self._buffer)):
+            if kind not in self._errors or (kind == Kind.LOOSE and high == len(self._buffer)):
                 self._errors[kind] = self._match(start, text)
 
-    def _last_error(self) -> dict[int, _Match]:
+    def _last_error(self) -> dict[Kind, _Match]:
         """Return the first error in the last lines, which count even if the program says that it will try again."""
         rows = [row for row in lines.split(self._buffer) if row[1].strip()][-_AT_END:]
         last = lines.decode(rows[-1][1]) if rows else ""
-        least = 2 if lines.ENDS_WELL.search(last) and not lines.error_class(last, str)[0] else 1
+        ends_well = failures.ENDS_WELL.search(last) and failures.classify(last, str)[0] == Kind.NONE
+        least = Kind.CONSEQUENCE if ends_well else Kind.LOOSE
         for start, row in rows:
             line = lines.parse(lines.decode(row))
             message = line.text.removeprefix("WARNING").lstrip(": ")
             warns = line.level == "WARNING" or message != line.text
-            kind, text = lines.error_class(message if warns else lines.decode(row), str)
+            kind, text = failures.classify(message if warns else lines.decode(row), str)
             if kind >= least + (warns and row != rows[-1][1]):
-                return {1: self._match(start, text)}
+                return {Kind.LOOSE: self._match(start, text)}
         return {}
 
     def _line_at(self, start: int) -> int:
@@ -422,18 +351,19 @@ class _Scan:
 
     def _diagnosis(self) -> Diagnosis:
         last_lines = [_shorten(line) for line in _lines(self._buffer)[-LINES:]]
-        if lines.RESCUED.search(self._buffer, max(0, self._buffer.rfind(b"PLAY RECAP"))):
+        if failures.RESCUED.search(self._buffer, max(0, self._buffer.rfind(b"PLAY RECAP"))):
             self._found = {name: match for name, match in self._found.items() if b"TASK [" not in match.above}
             self._errors = {kind: match for kind, match in self._errors.items() if b"TASK [" not in match.above}
-        if self._errors.keys() <= {1, -2, -3}:
-            self._errors = {kind: match for kind, match in self._errors.items() if kind < 0} | self._last_error()
-        error = next((self._errors[kind] for kind in (_STRONG, 3, 1, 2, -2, -3) if kind in self._errors), None)
+        if self._errors.keys() <= {Kind.LOOSE, Kind.SOURCE, Kind.PART}:
+            self._errors.pop(Kind.LOOSE, None)
+            self._errors |= self._last_error()
+        error = next((self._errors[kind] for kind in failures.PREFERRED if kind in self._errors), None)
         first_error = _shorten(" ".join(error.text.split())) if error else None
         # A warning can be the cause only if something failed; one that any tool may print yields to a clear error.
-        yielding = frozenset(self._found) if not error else GENERAL if _STRONG in self._errors else frozenset()
+        yielding = frozenset(self._found) if not error else GENERAL if Kind.ERROR in self._errors else frozenset()
         counts = {name for name, match in self._found.items() if match.level != "WARNING" or name not in yielding}
         # A program that has reported an error was probably killed by its parent, not for lack of memory.
-        reported = self._errors.get(_STRONG) or self._errors.get(3)
+        reported = self._errors.get(Kind.ERROR) or self._errors.get(Kind.PERHAPS)
         counts -= {name for name in CONSEQUENCES & counts if reported and reported.line < self._found[name].line}
         matched = [rule for rule in RULES if rule.name in counts and (not rule.when or set(rule.when) & counts)]
         notices = list(self._notices.values())
@@ -442,7 +372,7 @@ class _Scan:
         if matched:
             winner, match = matched[0], self._found[matched[0].name]
             evidence_groups = (self._found[rule.name].groups for rule in EVIDENCE if rule.name in self._found)
-            groups = lines.packages_in_traceback(lines.decode(match.above))
+            groups = failures.packages_in_traceback(lines.decode(match.above))
             groups |= {name: text for texts in (*evidence_groups, match.groups) for name, text in texts.items()}
             cause, remedy = winner.explain(groups)
             others = [rule.name for rule in matched[1:]]
@@ -451,7 +381,7 @@ class _Scan:
         if error:
             cause = f"This error is not among the known ones; the first line of it is: {first_error}"
             remedy = "Read the lines around it: the cause may stand above, and later errors are mostly consequences."
-            if advice := lines.ADVICE.search("\n".join([*error.lines, ""])):
+            if advice := failures.ADVICE.search("\n".join([*error.lines, ""])):
                 remedy = f"The log itself advises: {' '.join(advice[0].split())}"
             return Diagnosis(None, cause, remedy, error.lines, first_error, [], notices, error.line, error.around)
         remedy = "Read its last lines; if it goes no further, find out what ended the program that wrote it."
@@ -474,7 +404,7 @@ def _of_wrapped_message(error: _Match) -> Diagnosis | None:
     """Return the diagnosis of an error whose message was wrapped, perhaps within a word, or None if it is not known."""
     rows = [lines.parse(row).text.strip() for number, row in error.around if number >= error.line]
     rows = rows[: rows.index("")] if "" in rows else rows
-    message = lines.raised(" ".join(rows))
+    message = failures.raised(" ".join(rows))
     texts = [message] if message else [separator.join(rows) for separator in (" ", "") if len(rows) > 1]
     known = (diagnosis for diagnosis in map(diagnose, texts) if diagnosis.rule and diagnosis.rule not in CONSEQUENCES)
     return next((replace(diagnosis, line=error.line) for diagnosis in known), None)
@@ -487,13 +417,3 @@ def _lines(data: bytes) -> list[str]:
 def _shorten(line: str) -> str:
     line = redact(line.rstrip().lstrip(lines.CONTINUED))
     return line if len(line) <= LINE_WIDTH else line[: LINE_WIDTH - 2] + " …"
-
-
-_KEYS = {entry.name: tuple(max(key.split('"'), key=len).encode() for key in entry.keys) for entry in RULES + EVIDENCE}
-_BY_KEY: dict[bytes, list[Rule]] = {key: [] for key in lines.ERROR_KEYS}
-for _rule in RULES + EVIDENCE:
-    for _key in _KEYS[_rule.name]:
-        _BY_KEY.setdefault(_key, []).append(_rule)
-_KEYS_OF_SHAPE: dict[bytes, list[bytes]] = {}
-for _key in _BY_KEY:
-    _KEYS_OF_SHAPE.setdefault(_key.translate(None, _DIGITS), []).append(_key)

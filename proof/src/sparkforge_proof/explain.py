@@ -50,11 +50,6 @@ class Answer(t.NamedTuple):
         diagnosis, hidden = self.diagnosis, Anonymous(_hosts(self.diagnosis), public_domains())
         rows = [{"number": number, "text": hidden.text(text)} for number, text in diagnosis.around]
         cause, remedy = scan.texts_of(diagnosis, hidden.value)
-        # A notice with a key and the text of the answer's rule would repeat the answer.
-        keys = {key for rule in scan.RULES if rule.name == diagnosis.rule for key in rule.keys}
-        same = {rule.name for rule in scan.RULES if not keys.isdisjoint(rule.keys)}
-        text = diagnosis.values.get("found", "")
-        notices = [row for row in diagnosis.notices if row.rule not in same or row.values.get("found") != text]
         return {
             "file": self.name,
             "status": self.status,
@@ -65,7 +60,7 @@ class Answer(t.NamedTuple):
             "remedy": remedy,
             "sources": diagnosis.sources,
             "page": f"{PAGE}#{diagnosis.rule}" if diagnosis.rule else None,
-            "notices": [" ".join(scan.texts_of(notice, hidden.value)).strip() for notice in notices],
+            "notices": [" ".join(scan.texts_of(notice, hidden.value)).strip() for notice in diagnosis.notices],
         }
 
 

@@ -433,10 +433,10 @@ def test_line_is_seen_after_many_similar_lines() -> None:
 
 def test_anchors_cover_their_keys() -> None:
     # A log is searched for the anchors first: words without digits.
-    anchors = [*scan._anchors(True).items(), *scan._anchors(False).items()]
+    anchors = [pair for part in scan.KEYS.anchors for pair in part.items()]
     assert all(anchor.strip() and anchor.strip() in key for anchor, keys in anchors for key in keys)
     keys_with_anchor = {key for _anchor, keys in anchors for key in keys}
-    assert {key for shape in keys_with_anchor for key in scan._KEYS_OF_SHAPE[shape]} == set(scan._BY_KEY)
+    assert {key for shape in keys_with_anchor for key in scan.KEYS.of_form[shape]} == set(scan.KEYS.rules)
 
 
 def test_memory_is_bounded() -> None:
