@@ -131,7 +131,7 @@ ADVICE = re.compile(
 
 
 class Kind(enum.IntEnum):
-    """What a line tells about an error.
+    """The kind of a line, by its relation to an error.
 
     A line reports an error, perhaps one, the consequence of another, or, loosely, one only at the end of a log. The
     error of an attempt that is retried counts as none. The source line of an exception, and a part of a message at the
