@@ -28,29 +28,6 @@ ERROR_KEYS = tuple(
         "nknown flag", "lready exists", "-E- ", "Error ", "raise ",
     )
 )  # fmt: skip
-# Lines that count as errors only if no tool reports a clearer one, because scripts also print them for mere attempts.
-_PERHAPS = re.compile(
-    r": not found$|command not found|Permission denied|unbound variable$|[Ee]xec format error|no matching manifest"
-    r"|UCX +ERROR|[Uu]n(?:caught|handled) exception|\"statusCode\": ?50\d|marked dead"
-    r"|\b(?:Fail - |FAIL\b(?![:= ]*0)|(?:worker|process|[Ee]ngine) died\b)"
-    r"|^(?:curl: \(\d+\)|\s*\u00d7 |Error (?:\w+ing|while|in|at|from|during) "
-    r"|npm (?:ERR!|error) |Err:\d+ |\W*(?:ERROR|error|FAIL(?:ED)?)\b(?!-)|\[[EC] \d"
-    r"|.{0,60}?[\[<(](?:ERROR|FATAL|CRITICAL)[\])>]|(?:free|malloc|realloc)\w*\(\)|corrupted |double free )"
-)
-# Words that also occur in harmless lines: such a line counts as an error only at the end of a log without other errors.
-_LOOSE = re.compile(
-    r"\b(?:(?:[Ff]ailed|[Cc]annot|[Cc]ould not|[Uu]nable to|(?:not |un)supported|[Rr]efused|timed out|[Ii]nvalid"
-    r"|is missing|denied|not found|found: NO|[Cc](?:ould|a)n't|[Cc]an not|died|crashed|incompatible|insufficient"
-    r"|aborting|no compatible|not permitted|[Nn]o such file or directory|[Rr]esource busy|[Ii]nput/output error"
-    r"|unrecognized|unknown (?:shorthand )?(?:option|flag)|already exists)\b|mismatch"
-    r"|[Tt]imeout (?:waiting|expired|exceeded))|^(?:\w+\.)+[A-Z]\w+: "
-)
-# Attempts that will be repeated, or that are allowed to fail.
-_AGAIN = re.compile(
-    r"\b(?:[Ww]ill retry|Retrying|retrying|[Rr]etry scheduled|retries left)\b|\battempt \d"
-    r"|^Connecting to .* connected\.$",
-    re.MULTILINE,
-)
 _NEAR = 3
 # A failed task of Ansible, and marks of a result that it does not count as a failure.
 _FAILED_TASK = re.compile(rb"(?<!\S)(?:fatal|failed): \[")
@@ -59,43 +36,6 @@ _FORGIVEN = re.compile(b"|".join(rb'"?%b(?=,|\s|\})' % re.escape(text) for text 
 #: The end of a play that handled its failures.
 RESCUED = re.compile(
     rb"PLAY RECAP(?![^\0]*\b(?:failed|unreachable)=[1-9])(?=[^\0]*\brescued=[1-9])(?![^\0]*(?:PLAY \[|rror|fatal))"
-)
-#: The last line of a log that ends well.
-ENDS_WELL = re.compile(
-    r"\b(?:[Ss]uccessfully|[Dd]one|[Cc]ompleted?|[Ss]tarted|[Rr]eady|[Ff]inished)\b|GUI go to:|Found ninja-"
-)
-# Lines that report the consequence of an error elsewhere.
-_WEAK = re.compile(
-    r"FAILED: |\*\*\* \[|ninja: build stopped|ld returned \d+ exit status|error: [a-z]+(?:-[a-z]+)+$"
-    r"|error: command '|Failed (?:building|to build)|non-zero (?:exit status|code)|ERROR: Exception:"
-    r"|errors? (?:occurred|detected in the compilation|generated)|CMake build failed|Encountered error while"
-    r"|Could not build wheels|could not compile `|nvcc error while executing|maturin failed"
-    r"|compiling objects for extension|[Cc]argo build finished|through cargo|build backend returned an error"
-    r"|did not (?:run|complete) successfully|[Ff]ailed to (?:build|prepare|start)\b|failed \(exit status"
-    r"|(?:[Ss]ee|read) [\w ]*(?:above|below)|nitialization failed|ChildFailedError|Process(?:Raised|Exited)Exception"
-    r"|EngineDeadError|encountered a fatal|(?:died|exited|terminated) unexpectedly|exit code: \d+$|^failed: \["
-    r"|Sub-process \S+ returned|FAILED! =>|Generate step failed|Error in inspecting model|failed to be inspected"
-    r"|Error raised in subprocess:|complete standard error output:"
-    r"|\b(?:exited|finished|completed) with (?:exit )?(?:code|status):? \[?(?!1(?:30|43)\b)[1-9]"
-    r"|[Ee]xited \([1-9]|repeated too quickly|(?:exited on|terminated with) signal|not expected\)|gave up: "
-    r"|^(?:checking for |During handling of the above|The above exception was|Dumping |\s*note: |error\s*$)"
-)
-# Lines that only look like errors: from `git describe` outside a repository, CMake's feature tests, pip's resolver, and
-# containerd under Docker, which has its own networks.
-_HARMLESS = re.compile(
-    r"not a git repository|No names found, cannot describe|no tag exactly matches|No annotated tags can describe"
-    r"|dependency resolver does not currently|Warning: |Wno-error|failed=0|errors?[=:] ?0\b|Exception ignored in"
-    r"|\b(?:warning: |WARNING\b|(?:0|no|No|zero) (?:tests? )?(?:errors?|failed(?! to)|failures)\b"
-    r"|ACPI (?:BIOS )?Error\b)|cudaError\w+' in https|asynchronously reported|KeyboardInterrupt"
-    r"|nv(?:Check|Assert)(?:Ok)?FailedNoLog|failed to load cni during init|Failed to import Triton kernels"
-    r"|severity=Correct|tainting kernel|be preloaded|\(non-fatal\)|Failed to open libibverbs"
-    r"|^(?:(?:64-bit library )?lib\S+: not found$|[\s│]*-- (?!Configuring incomplete)|W: "
-    r"|\s*(?:[a-z][\w-]* (?:warn|WARN)|WARN)\b|debconf: |npm ERR! (?:Linux|argv|node) |sudo: unable to resolve host)"
-)
-# Failures that programs report at a harmless level.
-_ANYWAY = re.compile(
-    r'not expected\)|^gave up: |GGML_ASSERT\(|to connect to GCS|[Ee]ngine (?:core )?died|" 500 Internal'
-    r"|worker died|exited with (?:code|status) (?!1(?:30|43)\b)[1-9]|placement group of specs for (?:[6-9]\d|\d{3,}) s"
 )
 _HEADING = re.compile(r"CMake Error[^\n]*:\s*$|^\s*Caused by:\s*$|\d validation errors? for \w+$|panicked at \S+:$")
 # A message that continues in the next line.
@@ -151,15 +91,17 @@ def classify(raw: str, below: t.Callable[[], str]) -> tuple[Kind, str]:
     :param below: a function that returns the line and the lines after it.
     """
     line = lines.parse(raw)
-    if (line.level in _QUIET and not _ANYWAY.search(line.text)) or _HARMLESS.search(line.text):
+    is_quiet = line.level in _QUIET
+    if (is_quiet and not lines.shows("at-any-level", line.text)) or lines.shows("harmless", line.text):
         return Kind.NONE, ""
     # Ignore quoted text, which the line only mentions.
     is_marked = line.level in ("ERROR", "CRITICAL", "FATAL") and bool(line.text.strip())
-    is_error = bool(lines.ERROR.search(re.sub(r'"[^"]*"', '""', line.text))) or (
+    is_error = bool(lines.shows("error", re.sub(r'"[^"]*"', '""', line.text))) or (
         (is_marked or _FAILED_TASK.search(raw.encode())) and line.text[:1].strip() != ""
     )
-    follows = TRACEBACK in line.text or bool(_WEAK.search(line.text))
-    if not (is_error or follows or line.level == lines.IN_FIELD or _PERHAPS.search(line.text) or line.level in _QUIET):
+    follows = TRACEBACK in line.text or lines.shows("consequence", line.text)
+    is_perhaps = is_quiet or line.level == lines.IN_FIELD or lines.shows("perhaps", line.text)
+    if not (is_error or follows or is_perhaps):
         return _classify_loosely(line, is_marked), line.text
     window = lines.lines_of_process(below())
     if is_tried_again(window):
@@ -174,21 +116,22 @@ def classify(raw: str, below: t.Callable[[], str]) -> tuple[Kind, str]:
 
 def is_talk(line: lines.Line) -> bool:
     """Tell whether a line's level is one at which programs seldom report a failure, and the line reports none."""
-    return line.level in _TALK and not _ANYWAY.search(line.text)
+    return line.level in _TALK and not lines.shows("at-any-level", line.text)
 
 
 def _classify_loosely(line: lines.Line, is_marked: bool) -> Kind:
     """Return the kind of a line that has no sign of an error except, if ``is_marked``, its level."""
     if _RAISE.match(line.text):
         return Kind.SOURCE
-    if _LOOSE.search(line.text) and not (_AGAIN.search(line.text) or lines.GOES_WITHOUT.search(line.text)):
+    goes_on = lines.shows("again", line.text) or lines.shows("goes-on", line.text)
+    if lines.shows("loose", line.text) and not goes_on:
         return Kind.LOOSE
     return Kind.PART if is_marked else Kind.NONE
 
 
 def is_tried_again(window: str) -> bool:
     """Tell whether the first line of a part of a log, or a line just after it, shows a retry or an ignored failure."""
-    return bool(_AGAIN.search("\n".join(window.split("\n", _NEAR + 1)[: _NEAR + 1])))
+    return bool(lines.shows("again", "\n".join(window.split("\n", _NEAR + 1)[: _NEAR + 1])))
 
 
 def forgiven(log: bytes) -> t.Iterator[tuple[int, int]]:
@@ -236,7 +179,7 @@ def traceback_end(window: str) -> tuple[int, Kind, str]:
         text = line.text[start:]
         if len(line.text) - len(text.lstrip()) <= depth and names_error(text):
             after = lines.lines_of_process("\n".join(rest[number - 1 : number + _NEAR])).partition("\n")[2]
-            kind = Kind.CONSEQUENCE if _WEAK.search(text) or is_mute(text, after) else Kind.ERROR
+            kind = Kind.CONSEQUENCE if lines.shows("consequence", text) or is_mute(text, after) else Kind.ERROR
             return number, Kind.NONE if "KeyboardInterrupt" in text else kind, _message(text, after)
     return 0, Kind.NONE, ""
 

@@ -16,6 +16,10 @@ import subprocess
 import tempfile
 import typing as t
 
+from .rules import signs
+from .table import load
+
+_SIGNS = {rule.name: re.compile(rule.pattern) for rule in load(signs)}
 #: Marks the start of a line that continues the previous line of the log: after a carriage return or rsyslog's #012, or
 #: where a line that is too long was split.
 CONTINUED = "\x1e"
@@ -78,21 +82,8 @@ _LEVEL = re.compile(
 _LOGFMT = re.compile(r'(?:^|\s)(?:level|lvl)=(\w+) (?:\S+ ){0,8}?msg=(?:"((?:[^"\\]|\\.)*)"?)?')
 # A field with an error.
 _TELLS_ERROR = re.compile(r'(?:^|\s)err(?:or)?=(?!(?:""|0|[Nn]il|[Nn]ull|[Nn]one|false|<nil>)?(?:\s|$))')
-#: The wording of a program that continues without the failed part.
-GOES_WITHOUT = re.compile(r"\b(?:[Ss]kip(?:s|ped|ping)?|[Ff]alling back)\b")
 _ANSIBLE = re.compile(r'"(?:msg|response|(?:module_)?std(?:err|out))": "((?:[^"\\]|\\.)+)')
 _PRETTY = re.compile(r'\s+(?:"(?:msg|(?:module_)?std(?:err|out))": )?"((?:[^"\\]|\\.)+)",?\s*')
-#: Lines that a tool itself marks as an error.
-ERROR = re.compile(
-    r"(?<![^\s:)│])(?:fatal |Fatal )?[Ee]rror(?:\[\w+\])?\s*:"
-    r"|^(?:(?:[\s│╰─>]*|E {3,}|Exception in thread \S+ )(?:[\w]+\.)*\w*(?:Error|Exception)\b(?::|\s*$)"
-    r"|\s*(?:FATAL\b|Segmentation fault|Aborted|Killed|Illegal instruction|Bus error|Error!|Caused by:|╰─▶|Value error,"
-    r")|panic: |CUDA error)|: CUDA error|(?<!\S)(?:fatal|FATAL|E|ERROR|CRITICAL|(?:nvcc|ptxas) fatal|LLVM ERROR)\s*:"
-    r"|\b(?:NCCL WARN\b|Xid \(|BUG: |Oops:|[Ff]atal error(?:,| in ))|CMake Error|undefined reference to|cannot find -l"
-    r"|[Aa]ssertion [^\n]*failed|memory exhausted|terminate called|final link failed|file not recognized|core dumped"
-    r"|Error response from daemon|NVRM: (?:Xid|API mismatch)|NVIDIA-SMI has failed|Kernel panic|panicked at"
-    r"|Failed to initialize NVML|AER: (?:Multiple )?Uncorrectable|(?<!\S)-E- "
-)
 _COLOUR = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 _END = b"end of this part of the log"
 _FIELDS = ("log", "MESSAGE", "message", "msg", "event")
@@ -113,6 +104,11 @@ class Line(t.NamedTuple):
     process: str = ""
     level: str = ""
     host: str = ""
+
+
+def shows(sign: str, text: str) -> bool:
+    """Tell whether a text has one of the forms of a sign in ``rules.signs``."""
+    return bool(_SIGNS[sign].search(text))
 
 
 def blocks(stream: t.BinaryIO, start: int = 0) -> t.Iterator[bytes]:
@@ -209,8 +205,8 @@ def _of_fields(message: t.Match[str]) -> Line:
     message_text, rest = message[2] or "", message.string[message.end() :]
     level = _NAMES.get(message[1].upper(), message[1].upper())
     text = (message_text + rest).replace('\\"', '"')
-    is_error = _TELLS_ERROR.search(rest) or ERROR.search(message_text)
-    if level in ("INFO", "NOTICE") and is_error and not GOES_WITHOUT.search(text):
+    is_error = _TELLS_ERROR.search(rest) or shows("error", message_text)
+    if level in ("INFO", "NOTICE") and is_error and not shows("goes-on", text):
         level = IN_FIELD
     return Line(text, "", level)
 

@@ -319,7 +319,7 @@ class _Scan:
         """Return the first error in the last lines, which count even if the program says that it will try again."""
         rows = [row for row in lines.split(self._buffer) if row[1].strip()][-_AT_END:]
         last = lines.decode(rows[-1][1]) if rows else ""
-        ends_well = failures.ENDS_WELL.search(last) and failures.classify(last, str)[0] == Kind.NONE
+        ends_well = lines.shows("ends-well", last) and failures.classify(last, str)[0] == Kind.NONE
         least = Kind.CONSEQUENCE if ends_well else Kind.LOOSE
         for start, row in rows:
             line = lines.parse(lines.decode(row))

@@ -23,7 +23,7 @@ a name in the log. ``as in RULE`` instead repeats the lines of another rule in t
 ``owner/repository#number`` on GitHub, or a URL.
 
 The rules in ``evidence.py`` have no cause: they are facts in other lines of the log. Their values are available to all
-rules, and their names to ``when``.
+rules, and their names to ``when``. The patterns in ``signs.py`` tell which other lines report an error.
 
 Each rule has an example in ``lab/diagnoses/<topic>.txt``, because no host needs it: lines that the whole table must
 recognise as this rule. ``python -m lab.troubleshooting`` makes docs/troubleshooting.md from the rules and examples.

@@ -90,7 +90,7 @@ def test_only_rules_that_may_match_several_lines_are_given_several() -> None:
 
 def test_rule_files_are_loaded_and_contain_only_rules() -> None:
     files = list(pathlib.Path(rules.__file__).parent.glob("*.py"))
-    topics = {topic.__name__.rpartition(".")[2] for topic in (*TOPICS, rules.evidence)}
+    topics = {topic.__name__.rpartition(".")[2] for topic in (*TOPICS, rules.evidence, rules.signs)}
     assert {path.stem for path in files} - {"__init__"} == topics
     for path in files:
         assignment = "" if path.stem == "__init__" else r'\nRULES = r"""\n(?s:.*)\n"""\n'
