@@ -128,9 +128,12 @@ keys =
     CUDACXX
     CUDA_HOME does not exist
     CUDA_HOME is not set
+    find CUDA_HOME
+    not find CUDA
     nvcc was not found
     a CUDA compiler - NOTFOUND
     bare_metal_version
+    nvcc_cuda_version
     /nvcc'
     CUDA_COMPILER-NOTFOUND
 pattern =
@@ -145,8 +148,9 @@ pattern =
     nvcc not found at '
     CUDA_HOME does not exist, unable to compile
     AssertionError: CUDA_HOME is not set
+    (?:[Cc]annot|[Cc]ould not|[Uu]nable to) (?:find|locate|determine) (?:CUDA_HOME|CUDA_PATH|CUDA toolkit)
     was requested, but nvcc was not found
-    name 'bare_metal_version' is not defined
+    name '(?:bare_metal|nvcc_cuda)_version' is not defined
     Looking for a CUDA compiler - NOTFOUND\n(?:--[^\n]*\n){0,5}CMake Error[^\n]*\n[^\n]*\bCUDA\b
     No such file or directory: '\S*/nvcc'
 cause = There is no nvcc where this program looks for it: the CUDA toolkit is not installed, or not on its PATH.
@@ -519,6 +523,13 @@ pattern =
     Could not find a package configuration file provided by\s+'([^'\n]+)'
     ^(?:\s+|CMake Error: )Could NOT find (\w+)
 values =
+    part of found: SQLite3$ => libsqlite3-dev
+    part of found: (FLEX|BISON|SWIG|Doxygen)$ => flex, bison, swig or doxygen (the name in small letters)
+    part of found: (pybind11_json|nlohmann_json)$ => nlohmann-json3-dev
+    part of found: (yaml-cpp|jsoncpp|zstd|LZ4|CLI11|range-v3|capnp|CapnProto|Ceres|SuiteSparse|PCL|OpenEXR|VTK|assimp|
+    + Freetype|Fontconfig|ALSA|PortAudio|SndFile|Opus|Libevent|Libuv|libzmq|cppzmq|ICU|EXPAT|GMP|MPFR|Metis|FFTW3?|GSL)
+    +$ =>
+    + its development package (apt-cache search NAME; it ends in -dev)
     part of found: CURL$ => libcurl4-openssl-dev
     part of found: OpenSSL => libssl-dev
     part of found: ZLIB$ => zlib1g-dev

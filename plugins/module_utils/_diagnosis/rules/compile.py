@@ -45,11 +45,13 @@ keys =
     av_stream_get_
     avpicture_
     avcodec_
+    AVBSF
     AVFrame
     AVStream
 pattern =
     error: (?P<part1>invalid conversion from 'const AV(?:Codec|InputFormat|OutputFormat)\*?[^\n]*)
-    error: (?P<part2>'?(?:av_bsf_\w+|av_register_all|avcodec_register_all|avcodec_(?:decode|encode)_(?:video|audio)\d
+    error: (?P<part2>'?(?:av_bsf_\w+|AVBSFContext|av_register_all|avcodec_register_all|avcodec_(?:decode|encode)_(?:vid
+    +eo|audio)\d
     +|av_init_packet|avpicture_\w+|av_get_channel_layout\w*|av_get_default_channel_layout|avcodec_close
     +|av_stream_get_\w+|avcodec_get_context_defaults3)'? (?:was not declared|undeclared)[^\n]*)
     error: (?P<part3>'?(?:const )?(?:struct )?'?AV(?:CodecContext|CodecParameters|Frame|Stream)'?[^\n]{0,40}? has no
@@ -58,10 +60,10 @@ pattern =
     error: (?P<part5>(?:use of undeclared identifier|implicit declaration of function) '(?:av_bsf_\w+|av_register_all
     +|avcodec_(?:decode|encode)_\w+|av_get_default_channel_layout|avcodec_close)'[^\n]*)
 values =
-    since of part: .*(?:const AV|bsf|register_all|_(?:decode|encode)_) => 5
+    since of part: .*(?:const AV|bsf|BSF|register_all|_(?:decode|encode)_) => 5
     since of part: .*(?:channel|key_frame|pkt_|avcodec_close) => 7
     since of part: . => 5, 6 or 7
-    advice of part: .*bsf => include <libavcodec/bsf.h> in the file (FFmpeg 5 split it from avcodec.h)
+    advice of part: .*(?:bsf|BSF) => include <libavcodec/bsf.h> in the file (FFmpeg 5 split it from avcodec.h)
     advice of part: .*invalid conversion => declare it as const AVCodec *, or pass -fpermissive to the compiler
     advice of part: .*channel => use ch_layout.nb_channels instead
     advice of part: . => change the call as FFmpeg's doc/APIchanges describes
@@ -336,14 +338,27 @@ remedy = Name only yours (GB10: -DCUDA_ARCH_BIN=12.1 -DCUDA_ARCH_PTX=), in an em
 source = opencv/opencv#15930
 
 [nvcc-standard]
-keys = is not defined for option 'std'
-pattern = Value '([^'\n]+)' is not defined for option 'std'
-cause = This nvcc is too old for C++ standard {found}, which the source requests.
+keys =
+    is not defined for option 'std'
+    cannot be marked constexpr
+    is undefined
+pattern =
+    Value '([^'\n]+)' is not defined for option 'std'
+    error: A __device__ variable cannot be marked (constexpr)
+    error: identifier '(CUtensorMap\w*|CU_TENSOR_MAP_\w+|cudaLaunchAttribute\w*|cudaLaunch
+    +KernelEx\w*
+    +|CUBLASLT_MATMUL_MATRIX_SCALE_\w+|CUDA_R_(?:4F|6F|8F)_\w+|cudaMemLocation\w*|cudaGraphConditional\w*|cudaLogicalEn
+    +dpoint\w*)' is undefined
+cause = This nvcc, or the headers that it reads, are older than the source, which uses {found}.
 remedy = Use the nvcc of CUDA 13 (/usr/local/cuda/bin first on PATH; CUDA_HOME; role cuda_libraries).
 
 [nvcc-arguments]
-keys = Don't know what to do with
-pattern = nvcc fatal +: Don't know what to do with '([^'\n]+)'
+keys =
+    Don't know what to do with
+    requires argument
+pattern =
+    nvcc fatal +: Don't know what to do with '([^'\n]+)'
+    nvcc fatal +: Option '([^'\n]+)' requires argument
 cause = nvcc does not recognise {found}: an option was split at a space, or its name is missing.
 remedy = Write it without spaces (-gencode=arch=compute_120a,code=sm_120a), and correct NVCC_APPEND_FLAGS,
     TORCH_NVCC_FLAGS, CUDAFLAGS or CMAKE_CUDA_FLAGS.
@@ -368,7 +383,7 @@ keys =
     Unresolved extern function
 pattern =
     nvlink error +: Undefined reference to '([^'\n]+)'
-    ptxas fatal +: Unresolved extern function '([^'\n]+)'
+    ptxas (?:fatal|error) +: Unresolved extern function '([^'\n]+)'
 cause = Device code calls {found}, which another file or library of device code defines, but the build compiles each
     file separately.
 values =
@@ -379,9 +394,9 @@ values =
 remedy = {advice}.
 
 [fp4-types-missing]
-keys = __nv_fp4
-pattern = identifier '(__nv_fp4\w*)' is undefined
-cause = The CUDA toolkit has no type {found}: it is older than 12.8, which introduced FP4.
+keys = identifier "__nv_
+pattern = identifier '(__nv_(?:fp[46]|fp8_e8m0|cvt_\w*(?:e8m0|fp[46]))\w*)' is undefined
+cause = The CUDA toolkit has no type {found}: it is older than 12.8, which introduced FP4, FP6 and E8M0.
 remedy = Build with CUDA 13 (CUDA_HOME, PATH), and delete the unfinished build (~/.cache/flashinfer).
 
 [link-of-another-cuda]
@@ -416,8 +431,9 @@ source = pypa/pip#13248
 keys =
     cannot find -l
     unable to find library -l
-    library not found for -l
-pattern = (?:cannot find|unable to find library|library not found for) -l(?!\w+-NOTFOUND)(\S+?)(?::|$|\s)
+    library not found
+pattern = (?:(?:cannot find|unable to find library|library not found for) -l|mold: fatal: library not found:
+    + )(?!\w+-NOTFOUND)(\S+?)(?::|$|\s)
 values = as in missing-header
 cause = The linker does not find the library {found}.
 remedy = Install {part}. If it is in its own directory, add that to LIBRARY_PATH (in the unit's environment).
@@ -505,6 +521,14 @@ values =
     + ./configure)
 cause = make cannot start[ with {file}]: {found}.
 remedy = {advice}.
+
+[makefile-target-missing]
+keys = No rule to make target
+pattern = No rule to make target '((?:install|all|clean|test|check|build|modules\w*))'\.  Stop
+cause = The Makefile here has no target {found}: the configuration did not finish, or this is not the build's directory.
+remedy = Remove the build directory and configure again, and read the first error that CMake or configure prints (git
+    submodule update --init --recursive fetches what a clone lacks), or change to the directory with the Makefile.
+source = nmilosev/pytorch-arm-builds#2
 
 [input-of-another-host]
 keys =
@@ -650,12 +674,17 @@ pattern =
     undefined reference to '([^'\n]+)'
     lld: error: undefined symbol: ([^\n]+)
 values =
+    advice of found: (?:llvm|mlir|lld)::|vtable for (?:llvm|mlir)|typeinfo for (?:llvm|mlir) => Build LLVM and its user
+    + with the same compiler and settings, at the commit that the user pins (Triton: cmake/llvm-hash.txt or
+    + cmake/llvm-info.json; role llvm), in an empty directory; LLVM_ENABLE_RTTI and the C++ standard library must match
     advice of found: (?:cuda[A-Z]|__cuda) => Link CUDA's runtime after the objects: -L/usr/local/cuda/lib64 -lcudart,
     + or CUDA::cudart in CMake
     advice of found: cublas|cusolver|cusparse|cufft|curand|nvrtc => Link the CUDA library of that name after the
     + objects (such as -L/usr/local/cuda/lib64 -lcublas; CUDA::cublas in CMake)
     advice of found: omp_|GOMP_ => Add -fopenmp when compiling and when linking
     advice of found: pthread_|dl(?:open|sym)|shm_ => Add -pthread -ldl -lrt to the end of the link command
+    advice of found: __aarch64_(?:cas|swp|ld) => Compile it with -mno-outline-atomics (CFLAGS and CXXFLAGS;
+    + RUSTFLAGS=-Ctarget-feature=-outline-atomics), or link it with gcc 10 or newer, whose libgcc has them
     advice of found: __atomic_ => Add -latomic to the end of the link command
     advice of found: (?:std::)?filesystem => Use gcc 9 or newer, or add -lstdc++fs to the end of the link command
     advice of found: .*(?:__cxx11|basic_string) => Compile both sides with the same _GLIBCXX_USE_CXX11_ABI (1 in
@@ -681,4 +710,11 @@ values =
     + version, or is not linked
 cause = The linker does not find a definition of {found}.
 remedy = {advice}.
+
+[torch-shm-manager]
+keys = bin/torch_shm_manager
+pattern = (?:\*\*\* \[[^\]\n]*|FAILED: (?:\[code=\d+\] )?)(bin/torch_shm_manager)
+cause = The link of {found} failed. This happens with a Python that this PyTorch does not support (3.14 with 2.9), and
+    with USE_DISTRIBUTED=0 or other disabled parts.
+remedy = Build with a Python that the tag supports, and without those options.
 """

@@ -551,6 +551,9 @@ keys =
     returned non-zero exit status
     failed with exit
     failed: (Exit
+    could not compile `
+    maturin failed
+    Failed to build '
     Error compiling objects for
     Call to `
 pattern =
@@ -561,6 +564,9 @@ pattern =
     Call to '(?P<what9>[\w.:]+\.(?:build|prepare|get)_\w+)' failed
     (?P<what10>Compiling \S{3,120}) failed: \(Exit \d+\)
     (?P<what8>Error compiling objects for extension)
+    (?P<what11>could not compile '[\w-]+') \((?:lib|bin|build script)
+    (?P<what12>maturin failed)
+    (?P<what13>Failed to build '[^'\n]+') when (?:installing|getting)
     (?P<what4>metadata-generation-failed)
     Command '(?P<what6>\['(?:\S*/)?(?:ninja|cmake|make)'[^\n]{0,80})[^\n]{0,900} returned non-zero exit status
     command '(?P<what7>(?:\S*/)?[\w-]*(?:gcc|g\+\+|cc|clang|c\+\+|nvcc))' failed with exit (?:status|code)

@@ -69,8 +69,15 @@ keys =
     implicit declaration of function
     longintrepr.h
     arguments to function
+    was not declared in this scope
+    unknown type name
+    undeclared
+    invalid use of incomplete type
 pattern =
-    error: '(?:Py\w+|struct _\w+)'(?: \{aka[^}\n]*\})? has no member named '(\w+)'
+    error: '(_?Py(?!Array)[A-Z]\w+)' (?:was not declared|undeclared)
+    error: unknown type name '(Py(?!Array)[A-Z]\w+)'
+    error: invalid use of incomplete type '(Py\w+)
+    error: '(?:(?:struct )?Py(?!Array)\w+|struct _\w+)'(?: \{aka[^}\n]*\})? has no member named '(\w+)'
     error: too few arguments to function '(?:\w+ )?(_PyLong_AsByteArray)
     error: implicit declaration of function '(_?Py[A-Z]\w+)'
     fatal error: (longintrepr\.h)
@@ -167,7 +174,9 @@ keys =
     requires-python
     requires Python '
     is not one of the supported versions
+    package requires Python version
 pattern =
+    package requires Python version (\S+, running on \S+)
     Cannot install on Python version (\S+; only versions [^\s]+) are supported
     Python version (\([\d.]+\) is not one of the supported versions:\s+[\d.;]*\d)
     requires a different Python: (\S+ not in '[^'\n]+')

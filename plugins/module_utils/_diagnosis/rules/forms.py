@@ -409,6 +409,7 @@ keys =
     nsupported
     nrecogni
     nvalid
+    not support
 pattern =
     ^(?=[^\n]*?(?:aarch|arm|ARM)64)[^\n]*?(?:(?:[Uu]n(?:known|supported|recogni[sz]ed)|[Ii]nvalid) (?:[\w/]+
     + )?(?:[Mm]achine|[Aa]rch(?:itecture)?|[Pp]latform|[Pp]rocessor|CPU|[Hh]ost|[Tt]arget)(?:
@@ -417,7 +418,8 @@ pattern =
     + |were )?(?:found |available )?for (?:cpu |CPU |arch(?:itecture)? |platform |machine
     + )?[(\['"]?(?P<machine3>(?:[Ll]inux[-_/ ])?(?:aarch64|arm64|ARM64))\b|\b(?:[Mm]achine|[Aa]rch(?:itecture)?|[Pp]lat
     +form|[Pp]rocessor|CPU) [(\['"]?(?P<machine2>(?:[Ll]inux[-_/ ])?(?:aarch64|arm64|ARM64))['")\]]? (?:is
-    + )?(?:unknown|unsupported|unrecogni[sz]ed))
+    + )?(?:unknown|unsupported|unrecogni[sz]ed|not supported)|does not support (?P<machine4>(?:[Ll]inux[-_/
+    + ])?(?:aarch64|arm64|ARM64))\b)
 unless = (?i:warn|skip|fall|ignor|default|deprecat)
 cause = The program or its build does not know this machine ({machine}): it handles others, such as x86_64, but not this
     one.
@@ -752,6 +754,8 @@ values =
     advice of crate: alsa-sys => Install libasound2-dev and pkg-config
     advice of crate: (?:libudev|hidapi) => Install libudev-dev and pkg-config
     advice of crate: aws-lc => Install cmake, clang and libclang-dev
+    advice of crate: candle-flash => Use a newer candle (the copy of CUTLASS in 0.8's and older releases does not
+    + compile with CUDA 13), or build without the feature flash-attn, with CUDA_COMPUTE_CAP=121
     advice of crate: (?:candle|cudarc|bindgen_cuda) => Put nvcc of CUDA 13 on PATH, and set CUDA_COMPUTE_CAP=121
     advice of crate: (?:prost|protobuf|etcd|tonic|lance) => Install protobuf-compiler
     advice of crate: (?:rdkafka|zmq|libgit2|libz|libssh2|fontconfig|freetype|dbus|xcb|wayland|gtk|glib|gdk|cairo|pango)

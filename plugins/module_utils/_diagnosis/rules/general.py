@@ -146,6 +146,10 @@ values =
     + Compare them with the versions that the source's release names
     advice of found: .*error: (?:namespace|class) .?(?:cute|cutlass)\b => The source expects another release of CUTLASS
     + than the one that it finds: use its own (git submodule update --init --recursive), and take other copies off CPATH
+    advice of found: .*error: .\w+. was not declared in this scope; did you mean => A library that the source uses has
+    + another release than the source expects, so that a name differs: compare the installed one (dpkg -l, pip list)
+    + with the one that the source's release names, take a release of the source for the installed one, or install the
+    + library that it names
     advice of found: .*error: #error [^\n]*(?:__AVX|mavx|march) => Leave flags for one processor out of CFLAGS and
     + CXXFLAGS (unset them; -march=native and -mavx2 come from there) and build in an empty directory, because CMake
     + found other features than these flags switch on
@@ -461,6 +465,25 @@ pattern =
 cause = A text is not valid JSON ({why}, line {line}): the file is empty or cut off, or the answer is an error page.
 remedy = Check the file or answer that the traceback's line reads (config.json, an index, a server's reply), and
     download or request it again.
+
+[child-ended-by-signal]
+keys = died with <Signals.
+pattern = Command '(?P<command>[^\n]{3,200}?)' died with <Signals\.(?P<signal>SIG\w+): \d+>
+values =
+    what of signal: SIGKILL => was killed, usually because memory ran out
+    what of signal: SIGILL => has instructions that this processor lacks, or stopped at a failed check of its own
+    what of signal: SIGTERM|SIGINT|SIGHUP => was ended by another program or the terminal
+    what of signal: . => crashed
+    advice of signal: SIGKILL => Check journalctl -k | grep -i oom, use fewer jobs (MAX_JOBS=4) or a smaller model, and
+    + end other programs
+    advice of signal: SIGTERM|SIGINT|SIGHUP => Find what ended it (a time limit, a closed terminal, a scheduler), and
+    + run it again in tmux or as a service
+    advice of signal: . => Run that command by hand, first with --version: if this crashes too, its file is damaged or
+    + for another system, so replace it (pip install --force-reinstall --no-cache-dir, or apt's package instead).
+    + Otherwise read what it prints; another release of it may not crash
+cause = A command that the program started {what} ({signal}): {command}.
+remedy = {advice}.
+source = scikit-build/cmake-python-distributions#110
 
 [messages-of-another-language]
 keys =

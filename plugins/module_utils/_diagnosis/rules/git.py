@@ -44,10 +44,15 @@ pattern =
     Fetched in submodule path '(?P<where2>[^'\n]+)', but it did not contain (?P<commit>\w+)
     Unable to (?:checkout|fetch)[^\n]*in submodule path '(?P<where3>[^'\n]+)'
     No url found for submodule path '(?P<where4>[^'\n]+)'
-values = ssh of url: git@ => ; an address that begins with git@ needs an ssh key at the server: git config --global
+values =
+    advice of commit: . => Use a release or a newer commit of the project that pins an existing commit, or take the
+    + submodule's newest (git submodule update --init --recursive --remote), which the project has not tested
+    advice of commit: (?:) => Make its repository reachable, or mirror it. It must contain the commit that its project
+    + pins
+    ssh of url: git@ => ; an address that begins with git@ needs an ssh key at the server: git config --global
     + url.https://github.com/.insteadOf git@github.com: takes https instead
 cause = The submodule {where} cannot be fetched[ from {url}][: its repository has no commit {commit}].
-remedy = Make its repository reachable, or mirror it. It must contain the commit that its project pins[{ssh}].
+remedy = {advice}[{ssh}].
 source = isaac-sim/IsaacLab-Arena#1066
 
 [ssh-key-not-in-container]

@@ -220,9 +220,11 @@ keys =
     header: MetadataIncompleteBuffer
     header: incomplete metadata
     PytorchStreamReader failed
+    Unable to load weights from
 pattern =
     deserializing header: (MetadataIncompleteBuffer|incomplete metadata[\w ,]*)
     (PytorchStreamReader failed [^\n]{1,80})
+    (Unable to load weights from (?:pytorch|safetensors|the) checkpoint[^\n]{0,120})
 cause = A file of the model's weights is incomplete ({found}): a download or a copy was interrupted.
 remedy = Delete that file, download it again, and compare its size or checksum with the hub's.
 source = lyogavin/airllm#137

@@ -257,12 +257,16 @@ keys =
     libc10_cuda.so: cannot
     libtorch_cuda.so: cannot
     libtorch_cuda_linalg.so: cannot
-pattern = (lib(?:c10|torch)_cuda(?:_linalg)?\.so): cannot open shared object file
+    libtorch_cuda_cpp.so: cannot
+    libtorch_cuda_cu.so: cannot
+pattern = (lib(?:c10|torch)_cuda(?:_linalg|_cpp|_cu)?\.so): cannot open shared object file
 cause = The loader does not find {found}, which only a PyTorch with CUDA includes. This environment has a CPU build
     (perhaps from a later installation), or the extension is imported before torch.
 remedy = If python -c 'import torch; print(torch.__version__)' shows +cpu, reinstall the build for CUDA (pip install
     --force-reinstall torch --index-url https://download.pytorch.org/whl/cu130) and keep it in later installations (a
-    constraint or uv's --override with that version, or --no-deps). Otherwise put import torch before the extension.
+    constraint or uv's --override with that version, or --no-deps). Otherwise put import torch before the extension;
+    + libtorch_cuda_cpp and _cu exist only
+    in torch 1: install the extension's build for this torch.
 source = eugr/spark-vllm-docker#263
 
 [torch-library-not-found]
@@ -447,14 +451,31 @@ remedy = Run export LD_PRELOAD={library} first, or use a release of Isaac Lab wh
 source = isaac-sim/IsaacLab#6458
 
 [static-tls]
-keys = static TLS block
-pattern = (?:(?<![^\s:'"])(?P<file>[^\s:'"]{1,300}\.so[.\d]{0,20}): )?cannot allocate memory in static TLS block
+keys =
+    static TLS block
+    with static TLS
+pattern =
+    cannot load any more object with static TLS
+    (?:(?<![^\s:'"])(?P<file>[^\s:'"]{1,300}\.so[.\d]{0,20}): )?cannot allocate memory in static TLS block
 values = system of file: .*libgomp => /lib/aarch64-linux-gnu/libgomp.so.1
 cause = A library[, {file},] was loaded after others had used up the static TLS block, which holds thread-local storage.
     This is not a lack of memory.
 remedy = Import the package that includes the library (torch, sklearn, cv2) before all others[; or preload the library
     before Python starts: export LD_PRELOAD={file}][, or the system's own {system}]. Usually it is libgomp.
 source = NVIDIA/DALI#5519
+
+[library-not-mapped]
+keys = failed to map segment from shared object
+pattern = (?:(?<![^\s:'"])(?P<file>[^\s:'"]{1,300}\.so[.\d]{0,20}): )?failed to map segment from shared
+    + object(?P<refused>: (?:Operation not permitted|Permission denied))?
+values =
+    advice of refused: . => The file is on a file system that forbids programs (mount option noexec, often /tmp): unpack
+    + it elsewhere (export TMPDIR=$HOME/tmp), or mount that with exec
+    advice of refused: (?:) => Memory or its limit is exhausted (ulimit -v, the container's limit, free -h), the file is
+    + truncated (install it again), or it is on a file system with noexec, often /tmp (export TMPDIR=$HOME/tmp)
+cause = The loader could not map a library[, {file},] into memory.
+remedy = {advice}.
+source = https://man7.org/linux/man-pages/man2/mmap.2.html
 
 [nccl-of-another-torch]
 keys = undefined symbol: nccl
@@ -518,6 +539,9 @@ values =
     advice of symbol: _ZN?K?St|_ZNKSt|__cxa_ => The function belongs to the C++ library: the loaded libstdc++.so.6 is
     + older than the compiler. In conda, run conda install -c conda-forge libstdcxx-ng; otherwise remove older copies
     + from LD_LIBRARY_PATH, or start with LD_PRELOAD set to the system's libstdc++.so.6
+    advice of symbol: _ZN8pybind116detail11type_casterIN2at => Link it with torch's Python library too: in CMake
+    + find_library(TORCH_PYTHON torch_python PATHS "$TORCH_INSTALL_PREFIX/lib"), or build it with
+    + torch.utils.cpp_extension, which does so
     advice of symbol: _?Py[A-Z_] => It was built for another Python: install its build for this one, or rebuild it
     advice of symbol: . => Rebuild it against the installed libraries, or install its build for their versions; ldd
     + shows which it loads

@@ -62,6 +62,28 @@ cause = Poetry's index or lock has no file of {package} for this Python on aarch
 remedy = {advice}.
 source = drmingler/docling-api#10
 
+[poetry-hash]
+keys =
+    found in known hashes
+    Invalid hashes (
+    didn't match RECORD
+pattern =
+    Hash for (?P<package1>\S+ \([^)\n]+\)) from archive \S+ not found in known hashes
+    Invalid hashes \([^)\n]+\) for (?P<package2>\S+ \([^)\n]+\))
+    In \S*?(?P<package3>[^/\s]+\.whl), hash / size of (?P<file>\S+) didn't match RECORD
+values =
+    advice of file: . => The wheel itself lists another hash for that file: Poetry 1.4.1 and newer only warn about it
+    + (poetry self update), or install this package with pip in Poetry's environment (poetry run pip install)
+    advice of file: (?:) => Clear Poetry's cache (poetry cache clear --all .; rm -r ~/.cache/pypoetry/artifacts), and
+    + lock again on this machine (poetry lock): the lock was written for another index or platform, or a download was
+    + cut off
+cause = Poetry refuses the file of {package}[ ({file})]: its hash is not the recorded one.
+remedy = {advice}.
+source =
+    zylon-ai/private-gpt#1611
+    python-poetry/poetry#7146
+    OpenBB-finance/OpenBB#4558
+
 [poetry-conflict]
 keys = solving failed
 pattern =
@@ -77,9 +99,9 @@ keys =
     not compatible with some of the required packages Python
 pattern =
     Python version \((?P<have>[^)\n]+)\) is not allowed by the project \((?P<need>[^)\n]+)\)
-    supported Python range \((?P<have2>[^)\n]+)\) is not compatible with some of the required packages Python requiremen
-    +t:\s+- (?P<need2>[^\n]+?),? so it
-cause = The project's Python ({have}) does not meet the requirement {need}.
+    supported Python range \((?P<have2>[^)\n]+)\) is not compatible with some of the required packages Python
+    + requirement:(?:\s+- (?P<need2>[^\n]+?),? so it)?
+cause = The project's Python ({have}) does not meet a requirement[, {need}].
 remedy = Choose another interpreter (poetry env use python3.12), or narrow requires-python in pyproject.toml.
 
 [poetry-lock-outdated]
@@ -374,6 +396,9 @@ values =
     advice of package: (?:torch|torchvision|torchaudio)\b\S*\+cu(?!13) => PyTorch's index for that CUDA has no such
     + version for aarch64: use a version from the cu130 index (pip install torch --index-url
     + https://download.pytorch.org/whl/cu130)
+    advice of package: torchao\b => torchao has wheels for aarch64 from 0.10 on: use a newer one that fits the torch,
+    + from the cu130 index (pip install torchao --index-url https://download.pytorch.org/whl/cu130), or build it from a
+    + git checkout
     advice of package: triton\b => Older releases of Triton have no wheel for aarch64: use the release that the
     + installed torch requires (pip show torch), or build it from source
     advice of offered: none$ => The index has neither a wheel for this Python and machine nor a source archive, or does

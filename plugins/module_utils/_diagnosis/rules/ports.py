@@ -46,11 +46,15 @@ source = NVIDIA/stdexec#1619
 keys =
     has no member
     is not a member of
+    no matching function for call to
+    TORCH_LIBRARY
 pattern =
+    error: no matching function for call to '(?P<scope3>(?:torch|at|c10)(?:::[A-Za-z]\w*)*)::(?P<name3>\w+)[(<]
+    error: '(?P<name4>STABLE_TORCH_LIBRARY\w*)' (?:has not|was not)
     error: (?:class|struct|namespace) '(?P<scope1>(?:torch|at|c10|caffe2)(?:::\w+)*)(?:<[^\n']*>)?' has no
     + member(?: named)? '(?P<name1>\w+)'
     error: '(?P<name2>\w+)' is not a member of '(?P<scope2>(?:torch|at|c10|caffe2)(?:::\w+)*)'
-cause = The PyTorch that this build uses has no {name} in {scope}: the source is for another release, usually a newer
+cause = The PyTorch that this build uses has no {name}[ in {scope}]: the source is for another release, usually a newer
     one.
 remedy = Install the PyTorch that the source's release pins (its pyproject.toml or requirements; for an image, use the
     base image that has it), or check out the release of the source for the installed one, and build in an empty
@@ -211,7 +215,10 @@ keys =
     was not declared in this scope
     has not been declared
     is not a member of
+    is undefined
 pattern =
+    error: identifier '(?P<name3>u?int(?:8|16|32|64|ptr)_t|FLT_MAX|DBL_MAX|FLT_EPSILON|INT_MAX|INT_MIN|UINT_MAX|SIZE_MA
+    +X|INFINITY|NAN|M_PI)' is undefined
     error: '(?:std::)?(?P<name1>u?int(?:8|16|32|64|ptr|max)_t)' (?:was not declared|has not been declared|does not
     + name a type|is not a member|in namespace)
     error: '(?P<name2>numeric_limits|runtime_error|logic_error|invalid_argument|exchange|string|setw|setprecision|funct
@@ -220,6 +227,9 @@ pattern =
     + (?:is not a member of 'std'|in namespace 'std' does not|was not declared in this scope; did you mean 'std::)
 values =
     header of name: u?int => <cstdint>
+    header of name: (?:FLT|DBL)_ => <cfloat>
+    header of name: (?:U?INT|SIZE)_ => <climits>
+    header of name: (?:INFINITY|NAN|M_PI) => <cmath>
     header of name: numeric => <limits>
     header of name: (?:runtime_|logic_|invalid_) => <stdexcept>
     header of name: exchange => <utility>
@@ -241,6 +251,49 @@ remedy = Use a newer release of the source, or add the include at the top of tha
     CXXFLAGS="-include cstdint" (or that header's name), or with g++-12.
 source = https://gcc.gnu.org/gcc-13/porting_to.html
 
+[source-older-than-library]
+keys =
+    CV_
+    has no member named
+    NPY_
+    in namespace
+    is not a member of
+    has not been declared
+    ISO C++17 does not allow
+    io_service
+pattern =
+    error: '(?P<name1>CV_(?!8|16|32|64|PI|Assert|Error|Version|VERSION|OUT|IN|EXPORTS|WRAP|Cpp|NODISCARD)[A-Z]\w+)'
+    + (?:was not declared|undeclared|is not a member)
+    error: '(?P<name2>PyArray_Descr)'[^\n]{0,60}has no member named
+    + '(?:subarray|names|fields|elsize|c_metadata|alignment|metadata)'
+    error: '(?P<name3>NPY_(?:OWNDATA|WRITEABLE|ALIGNED|[CF]_CONTIGUOUS|FORTRAN|BEHAVED|UPDATEIFCOPY|IN_ARRAY|OUT_ARRAY|
+    +CARRAY|FARRAY|DEFAULT)\w*)' (?:was not declared|undeclared)
+    error: 'class (?P<name4>nvinfer1::\w+)' has no member named '\w+'
+    error: '(?:class|struct) (?P<name5>(?:llvm|mlir|clang|lld)::[\w:]+)[^'\n]*' has no member named '\w+'
+    error: '(?:std::)?(?P<name6>unary_function|binary_function|random_shuffle|auto_ptr|bind[12](?:st|nd)|mem_fun|ptr_fu
+    +n|uncaught_exception)' (?:has not been declared|is not a member of 'std'|in namespace 'std')
+    error: (?P<name7>ISO C\+\+17 does not allow (?:dynamic exception specifications|'register' storage class specifier))
+    error: '(?P<name8>io_service)' (?:is not a member of|in namespace) 'boost::asio'
+values =
+    library of name: CV_ => OpenCV 4, which removed OpenCV 1's names
+    library of name: PyArray|NPY => NumPy 2
+    library of name: nvinfer1 => this TensorRT
+    library of name: (?:llvm|mlir|clang|lld)::|LLVM => this LLVM
+    library of name: io_s => Boost 1.87
+    library of name: . => C++17
+    advice of name: CV_ => Use a newer release or a fork of the source, or write OpenCV's names (cv::COLOR_BGR2GRAY for
+    + CV_BGR2GRAY, cv::IMREAD_COLOR for CV_LOAD_IMAGE_COLOR); Ubuntu 24.04 has only OpenCV 4
+    advice of name: PyArray|NPY => Build it with the old NumPy (pip install 'numpy<2' setuptools wheel, then pip install
+    + --no-build-isolation), or use a newer release
+    advice of name: nvinfer1 => Use the release of the source for the installed TensorRT (dpkg -l | grep nvinfer; 10
+    + removed setMaxWorkspaceSize and implicit batches); a GB10 needs 10.9 or newer
+    advice of name: (?:llvm|mlir|clang|lld):: => Build against the LLVM that the source pins (Triton:
+    + cmake/llvm-hash.txt or cmake/llvm-info.json; role llvm), not the distribution's
+    advice of name: io_s => Use a newer release of the source, or an older Boost (Ubuntu 24.04 has 1.83 and 1.74)
+    advice of name: . => Compile it as C++14 (CXXFLAGS=-std=c++14; CMAKE_CXX_STANDARD=14), or use a newer release
+cause = The source is older than {library}: it uses what that no longer has ({name}).
+remedy = {advice}.
+
 [char-unsigned]
 keys = narrowing conversion
 pattern =
@@ -258,11 +311,13 @@ keys =
     error: identifier "atomic
     error: no instance of overloaded function "atomic
     error: no operator "
+    more than one conversion function
 pattern =
     error: identifier '(?P<what1>__h(?:add|sub|mul|fma|max|min|lt|gt|div|exp|alf2)\w*|__floats?2\w+|atomic\w+_(?:block
     +|system))' is undefined
     error: no instance of overloaded function '(?P<what2>atomic\w+)'
     + matches[^\n]*\n[^\n]*(?:__half|__nv_bfloat16|double)
+    error: (?P<what4>more than one conversion function) from '(?:const )?(?:__half|__nv_bfloat16)'
     error: no operator '(?P<what3>[^'\n]+)' matches these operands\n[^\n]*(?:__half|__nv_bfloat16|c10::Half)
 cause = The code for half precision, doubles or atomics ({what}) is compiled for a GPU that is too old for it, or with
     PyTorch's -D__CUDA_NO_HALF_OPERATORS__.
@@ -276,8 +331,10 @@ keys =
     DeprecatedTypeProperties
     THC/THC
     AT_CHECK
+    c10::Type
 pattern =
-    from 'const (at::DeprecatedTypeProperties)' to 'c10::ScalarType'
+    from '(?:const )?(at::DeprecatedTypeProperties)' to 'c10::ScalarType'
+    error: 'class (c10::Type)' has no member
     fatal error: '?(THC/THC\w*\.h\w*)
     (?:identifier )?'(AT_CHECK)' (?:is undefined|was not declared)
 cause = The extension uses a part of PyTorch that was removed ({found}): it was written for an old PyTorch.
@@ -372,15 +429,39 @@ remedy = Use a release or an option of the project that supports aarch64 (NEON o
     those headers, or a build without SIMD), and remove such options from CFLAGS and CXXFLAGS.
 source = dmlc/dgl#3336
 
+[assembler-for-other-processor]
+keys =
+    Error: bad instruction
+    Error: no such instruction:
+pattern =
+    Error: (?P<kind1>bad) instruction '(?P<code1>(?:ldp|stp|adrp|ret|cbn?z|fmov|ldr|str|mov|add|sub|movi|umull|smull|du
+    +p|ins|ld1|st1)[ \t][^'\n]*\b[xwvq]\d[^'\n]*)'
+    Error: (?P<kind2>no such) instruction: '(?P<code2>[^'\n]+)'
+values =
+    what of kind: bad => 64-bit ARM code is assembled for 32-bit ARM
+    what of kind: no => the code is for another processor, or newer than this assembler for x86
+    advice of kind: bad => The compiler or the system is 32-bit: gcc -dumpmachine must show aarch64 (a Spark's does).
+    + Use the system's own gcc without a cross prefix, or configure for 32-bit (FFmpeg: --arch=arm), in an empty
+    + directory
+    advice of kind: no => Check gcc -dumpmachine, CC, AS and CFLAGS, remove cross compilers from PATH, and build in an
+    + empty directory. For new x86 instructions, install newer binutils
+cause = The assembler does not know an instruction of the source ({code}): {what}.
+remedy = {advice}.
+source = iizukanao/picam#221
+
 [c-newer-than-source]
 keys =
     [-Wimplicit-
     [-Wincompatible-pointer-types]
     [-Wint-conversion]
     cannot be defined via 'typedef'
+    conflicting types for
+    in declaration specifiers
 pattern =
     error: [^\n]*\[-W(?P<what>implicit-(?:function-declaration|int)|incompatible-pointer-types|int-conversion)\]
     error: '(?P<what2>bool)' cannot be defined via 'typedef'
+    error: conflicting types for '(?P<what3>bool)'
+    error: (?P<what4>two or more data types in declaration specifiers)(?=[^\0]{0,200}typedef[^\n]*\bbool)
 unless = 'Py|__Pyx
 cause = The source is old C, and this compiler (gcc 14 or newer, clang 16 or newer) treats as an error what was once a
     warning ({what}).

@@ -82,6 +82,7 @@ keys =
     Unable to find lockfile
     roken virtual environment
     Python interpreter at `
+    Querying Python at
     wheel filename "
     does not match filename
     matches project name
@@ -118,7 +119,8 @@ pattern =
     + workspace)|Workspace member '|Two workspace members|Package '[^'\n]+' not found in workspace|The workspace does
     + not have|(?:Extra|Default group|Group|Dependency group) '[^'\n]+' [^\n]*is not defined in|Extras? [^\n]*declared
     + conflicts|Unable to find lockfile|(?:The )?[Bb]roken virtual environment|Failed to (?:query|inspect) Python
-    + interpreter|The wheel filename '|Wheel \w+(?: \w+)? does not match filename|Requirement name '[^'\n]+'
+    + interpreter|Querying Python at '|The wheel filename '|Wheel \w+(?: \w+)? does not match filename|Requirement name
+    + '[^'\n]+'
     + matches|Distribution '[^\n]+marked as '--no-b|Building source distributions|Timeout \(\d+s\) when waiting for
     + lock|(?:[^\n]{0,120}: )?Bad CRC|Unable to uninstall '[^'\n]+'\. distutils|Cannot uninstall package|Direct URL
     + \(|Expected (?:direct URL|path|download URL) \(|File not found: '|Executables? [^\n]*'--force'|The file '[^'\n]+'
@@ -137,7 +139,8 @@ values =
     advice of found: Extras? => Request only one of them (--extra instead of --all-extras)
     advice of found: Unable to find lock => Run uv lock first and keep uv.lock next to pyproject.toml (COPY both), or
     + leave out --frozen or --locked
-    advice of found: (?:The )?[Bb]roken|Failed to (?:query|inspect) => Recreate the environment (rm -r .venv; uv venv
+    advice of found: (?:The )?[Bb]roken|Failed to (?:query|inspect)|Querying => Recreate the environment (rm -r .venv;
+    + uv venv
     + --python 3.12; uv sync): its Python was removed or updated, or it was copied from another host
     advice of found: The wheel filename => Restore the file's original name (NAME-VERSION-PYTHON-ABI-PLATFORM.whl)
     advice of found: Wheel => Build it with that version (SETUPTOOLS_SCM_PRETEND_VERSION), or rename it as its

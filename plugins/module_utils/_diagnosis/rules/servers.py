@@ -261,9 +261,12 @@ remedy = Upgrade it to the version that the program accepts (pip install -U "nvi
 [flash-attention-gpu-too-old]
 keys = FlashAttention only supports Ampere
 pattern = FlashAttention only supports (Ampere GPUs or newer)
-cause = flash-attention ran on a GPU older than Ampere (8.0), but it supports only {found}. A GB10 is not the GPU in
-    question.
-remedy = Use another attention (sdpa) on that GPU, or select the right GPU with CUDA_VISIBLE_DEVICES.
+cause = This flash-attention refuses the GPU (it supports only {found}): the GPU is older than 8.0, or, on a GB10 or an
+    RTX 50, the copy in use is so old that its check knows only 8.x and 9.0.
+remedy = On a GB10, use a flash-attn that knows 12.x (2.7.4 or newer, built here with TORCH_CUDA_ARCH_LIST=12.0; also
+    for
+    packages that include a copy of it, such as Block-Sparse-Attention), or another attention (sdpa). With several GPUs,
+    select a newer one with CUDA_VISIBLE_DEVICES.
 source = komikndr/raylight#68
 
 [triton-gpu-too-old]

@@ -10,10 +10,12 @@ RULES = r"""
 keys =
     unsupported GNU version
     unsupported clang version
+    of the host compiler
     Unsupported compiler version
     required version by
     /usr/include/c++/
 pattern =
+    The version \('\d+'\) of the (host compiler \('[^']+'\)) is not supported
     unsupported (?:GNU|clang) version! (\w+ versions later than \d+)[^!\n]{0,20}not supported
     unsupported (clang) version
     /usr/include/c\+\+/(\d+)[\d.]*/[\w/.]+\(\d+\): error: identifier "\w+" is undefined

@@ -122,13 +122,6 @@ pattern = '([^'\n]*/lib/Target/[^'\n]*\.td)', needed by .* missing and no known 
 cause = The LLVM source tree is incomplete: {found} is not in it.
 remedy = Use the complete source (or keep the .td files of ARM, RISCV and PowerPC, which TargetParser needs).
 
-[torch-shm-manager]
-keys = bin/torch_shm_manager
-pattern = (?:\*\*\* \[[^\]\n]*|FAILED: (?:\[code=\d+\] )?)(bin/torch_shm_manager)
-cause = The link of {found} failed. This happens with a Python that this PyTorch does not support (3.14 with 2.9), and
-    with USE_DISTRIBUTED=0 or other disabled parts.
-remedy = Build with a Python that the tag supports, and without those options.
-
 [triton-shared-memory]
 keys = out of resource:
 pattern = out of resource: (?:shared memory|\w+),? Required: ?(?P<need>\d+),? Hardware limit: ?(?P<limit>\d+)
@@ -531,6 +524,13 @@ remedy = Replace it with a build for CUDA: pip install --force-reinstall torch -
     https://download.pytorch.org/whl/cu130 (the package index's wheels for aarch64 are also CUDA builds from 2.11), or
     the wheel that the role pytorch builds.
 source = pytorch/pytorch#168065
+
+[torch-from-checkout]
+keys = Failed to load PyTorch C extensions
+pattern = (Failed to load PyTorch C extensions)
+cause = Python imports torch from a checkout of PyTorch's source (the current directory has a directory torch), which
+    has no compiled parts.
+remedy = Change to another directory and start again, or build that checkout (pip install --no-build-isolation -v -e .).
 
 [mkl-on-arm]
 keys =
