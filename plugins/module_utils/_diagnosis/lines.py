@@ -39,7 +39,7 @@ _LEVELS = r"TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|CRITICAL|FATAL"
 _SHIP = r"(?:rank|default|local_rank|worker|tp|pp|dp)"
 #: The elements that can start a prefix.
 _HEAD = (
-    r"\d{4}-\d\d-\d\dT[\d:]{8}\.\d{7,9}Z(?: std(?:out|err) [FP])?(?= |$)| {4}default:(?= )|==> [\w.-]+:(?= )| *>(?= )",
+    r"\d{4}-\d\d-\d\dT[\d:]{8}\.\d{7,9}Z(?: std(?:out|err) [FP])?(?= |$)|==> [\w.-]+:(?= )| *>(?= )",
     r"(?P<host1>[\w.-]+):\d+:\d+ \[\d+\]",
     rf"{_MONTH}{_TIME} (?:(?:{_LEVELS})|(?P<host2>[\w.-]+)) (?:[\w./@\\-]+\[\d+\]|(?!\d+:)[\w.@-][\w./@\\-]*):(?!\d)",
     r"\[ *[+]?\d+\.\d{3,}\](?: \[ *[A-Z]?\d+\])?",
@@ -48,7 +48,7 @@ _HEAD = (
     rf"{_TIME}(?:: [EFIW] [\w./-]+:\d+\]|(?=\W))",
     r"\d+\.\d\d\.\d{3}\.\d{3} [EWID](?= )",
     r" *\((?:[\w.@/-]+,? )?(?:pid|rank|tid)[=: ]\S+?(?:(?:, ?| )\w+=\S+?)*\)",
-    rf"\[?(?i:{_SHIP})[ :=_]?\d+\]?:",
+    rf"\[?(?i:{_SHIP})[ :=_]?\d+\]?:|default:(?= )| {{4}}(?:default|[a-z][\w.-]*\d):(?= )",
     r"\[\d+,\d+\]<std\w+>:|#\d+ \d+\.\d+(?= )|\d{1,5}\.\d{1,3}(?= +[A-Za-z\u00d7])",
     r" *\([\w./-]+:\d+\): [\w.-]+-WARNING \*\*:(?: [\d:.]+:)?",
     r"[A-Za-z][\w.-]* +\|(?= |$)",
@@ -71,7 +71,7 @@ _MORE = (
     rf"\d+(?= \[(?:{_LEVELS})\])",
     r"NCCL (?:INFO|TRACE)(?= )",
 )
-_BEGIN = re.compile(rf"{CONTINUED}*(?:(?:{'|'.join(_HEAD)})[ \t]?)")
+_BEGIN = re.compile(rf"{CONTINUED}*(?:(?:{'|'.join(_HEAD)}|[-*•](?= ))[ \t]?)")
 _GO_ON = re.compile(rf"(?:{'|'.join((*(re.sub(r'[?]P<[a-z0-9]+>', '?:', form) for form in _HEAD), *_MORE))})[ \t]?")
 _LEVEL = re.compile(
     rf"\b(?=[A-Zdeilw])(?:(?:{_LEVELS}|TRAC|DEBU|ERRO|FATA)\b|level=(\w+)|[WI](?=\d{{4}} \d)|[EF](?=\d{{3,4}} \d)"
@@ -109,6 +109,11 @@ class Line(t.NamedTuple):
 def shows(sign: str, text: str) -> bool:
     """Tell whether a text has one of the forms of a sign in ``rules.signs``."""
     return bool(_SIGNS[sign].search(text))
+
+
+def without(sign: str, text: str) -> str:
+    """Return a text without the forms of a sign."""
+    return _SIGNS[sign].sub("", text)
 
 
 def blocks(stream: t.BinaryIO, start: int = 0) -> t.Iterator[bytes]:

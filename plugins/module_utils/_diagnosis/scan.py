@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import textwrap
 import typing as t
 from dataclasses import dataclass, field, replace
 
@@ -159,10 +160,7 @@ class _Match(t.NamedTuple):
 
 
 class _Scan:
-    """One pass over a log.
-
-    The buffer holds some context, then lines to be searched, and last those that a match before them may show.
-    """
+    """One pass over a log. The buffer holds context, then lines to search, then lines that a match there may show."""
 
     def __init__(self) -> None:
         self._buffer = b""
@@ -200,14 +198,15 @@ class _Scan:
     def _take_part(self, is_last: bool = False) -> None:
         """Search the buffer and the complete pending lines, except the last ones, which others may follow."""
         # After a power loss, unsynced parts of a log may read as zeros.
-        data = bytes(self._pending)
+        data = bytes(self._pending).translate(None, b"\0")
         self._pending.clear()
-        data = data.translate(None, b"\0") if b"\0" in data else data
+        if is_last and not self._buffer:
+            # A log that is quoted may be indented.
+            data = textwrap.dedent(data.decode("latin-1")).encode("latin-1")
         end = len(data) - (data.endswith(b"\r") and not is_last)
         data, rest = data[:end], data[end:]
-        if b"#" in data:
-            # rsyslog writes a line end in a message as #012, and a tab as #011.
-            data = data.replace(b"#012", b"\n\x1e").replace(b"#011", b"\t")
+        # rsyslog writes a line end in a message as #012, and a tab as #011.
+        data = data.replace(b"#012", b"\n\x1e").replace(b"#011", b"\t")
         if b"\r" in data:
             # A progress line that a terminal would overwrite counts as a line, but keeps the number of its log line.
             data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n\x1e")
@@ -272,7 +271,7 @@ class _Scan:
                 continue
             match = rule.regex.search(lines.lines_of_process(lines.decode(data)) if rule.spans else line.text)
             if match and match.start() <= len(line.text) and not (rule.exception and rule.exception.search(line.text)):
-                if not rule.notice and failures.is_tried_again(self._window(start, row)):
+                if not (rule.notice or rule.name[:5] == "ends-") and failures.is_tried_again(self._window(start, row)):
                     line = line._replace(level="WARNING")
                 if not failures.is_probe(self._buffer, start, row):
                     yield match, line, start
@@ -323,11 +322,12 @@ class _Scan:
         least = Kind.CONSEQUENCE if ends_well else Kind.LOOSE
         for start, row in rows:
             line = lines.parse(lines.decode(row))
-            message = line.text.removeprefix("WARNING").lstrip(": ")
-            warns = line.level == "WARNING" or message != line.text
-            kind, text = failures.classify(message if warns else lines.decode(row), str)
+            warns = line.level == "WARNING" or "WARNING" in line.text[:8]
+            message = line.text.lstrip("[").removeprefix("WARNING").lstrip("]: ") if warns else line.text
+            raw = message if warns else lines.decode(row)
+            kind, _text = failures.classify(lines.without("again", raw) if row == rows[-1][1] else raw, str)
             if kind >= least + (warns and row != rows[-1][1]):
-                return {Kind.LOOSE: self._match(start, text)}
+                return {Kind.LOOSE: self._match(start, message)}
         return {}
 
     def _line_at(self, start: int) -> int:
@@ -381,6 +381,11 @@ class _Scan:
         if error:
             cause = f"This error is not among the known ones; the first line of it is: {first_error}"
             remedy = "Read the lines around it: the cause may stand above, and later errors are mostly consequences."
+            of_line = {rule.name: rule.links for rule in RULES if rule.notice and rule.regex.search(error.text)}
+            if notice := next((notice for notice in notices if notice.rule in of_line), None):
+                notices.remove(notice)
+                details = (notices, error.line, error.around, of_line[notice.rule], notice.values)
+                return Diagnosis(notice.rule, notice.cause, notice.remedy, error.lines, first_error, [], *details)
             if advice := failures.ADVICE.search("\n".join([*error.lines, ""])):
                 remedy = f"The log itself advises: {' '.join(advice[0].split())}"
             return Diagnosis(None, cause, remedy, error.lines, first_error, [], notices, error.line, error.around)
@@ -393,7 +398,7 @@ class _Scan:
         end = max(0, self._buffer.rstrip().rfind(b"\n") + 1)
         line, around, last = self._line_at(end), self._around(end), " ".join(lines.parse(last_lines[-1]).text.split())
         known = None if last.startswith(_ENDS) else diagnose(_ENDS + last)
-        if known and known.rule and (known.rule.startswith("ends-") or "awaited" in known.values):
+        if known and known.rule and (known.rule[:5] == "ends-" or "awaited" in known.values or last[:8] == "Waiting "):
             return replace(known, lines=last_lines, notices=notices, line=line, around=around)
         cause = "No line of the log reports an error that could be recognised; it ends with: "
         cause += " ".join(last_lines[-1].split())

@@ -183,6 +183,16 @@ cause = Ansible's module did not run on the host: there is no Python where Ansib
 remedy = {advice}.
 source = ansible/ansible#18846
 
+[ansible-shell-prints]
+keys = unexpected output from Python interpreter discovery
+pattern = Unhandled error in Python interpreter discovery for host (?P<host>\S+): unexpected output
+uncertain = yes
+cause = The login shell of {host} printed something else than Ansible's command did, so that Ansible cannot find Python
+    there.
+remedy = Make its profile silent (ssh HOST true must print nothing), use /bin/sh or bash as the account's login shell,
+    leave variables such as $USER in braces out of remote_tmp, and set ansible_python_interpreter: /usr/bin/python3.
+source = ansible/ansible#75231
+
 [ansible-vault]
 keys =
     no vault secrets found
@@ -678,12 +688,14 @@ source = ansible/ansible#77105
 [ansible-remote-directory]
 keys =
     Failed to create temporary directory
+    Authentication or permission failure
     failed to resolve remote temporary directory
 pattern =
-    Failed to create temporary directory\.[^\n]*?Failed command was: [^\n]*?echo (?P<path>[^\s`'"]+)|([Ff]ailed to
-    + (?:create|resolve remote) temporary directory)
+    (?:Failed to create temporary directory|Authentication or permission failure)\.[^\n]*?Failed command was:
+    + [^\n]*?echo (?P<path>[^\s`'"]+)|([Ff]ailed to (?:create|resolve remote) temporary directory|Authentication or
+    + permission failure)
 cause = Ansible could not create its directory on the host[ ({path})]: the disk is full or read-only, or the account has
-    no writable home directory.
+    no writable home directory, or its login is not a shell.
 remedy = Check there as that account (df -h ~; ls -ld ~), or set remote_tmp to /tmp/.ansible in ansible.cfg
     (ansible_remote_tmp for one host).
 

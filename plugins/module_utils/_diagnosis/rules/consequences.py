@@ -584,6 +584,8 @@ values =
     + reason are in its own output
     advice of command: \W*(?:\S*/)?git\b => Run it by hand in that directory: usually it is not a clone, a tag or
     + submodule is missing, or the network fails
+    advice of command: .*net_setup_link => Correct the interface's name in /etc/netplan (ip -br link lists those that
+    + exist), and run sudo netplan --debug apply
     advice of command: .*nvcc => Run it by hand: its first line with error or fatal says why; check which nvcc it is
     + (which -a nvcc)
     advice of command: . => Run it by hand in the same directory and environment, and read its first error; above this
@@ -898,6 +900,9 @@ values =
     advice of why: .*(?:nvidia|NVIDIA|CDI|cdi) => Check that nvidia-smi works on the host, write NVIDIA's runtime into
     + the engine's configuration again (sudo nvidia-ctk runtime configure --runtime=docker) and the CDI specification
     + (sudo nvidia-ctk cdi generate --output=/var/run/cdi/nvidia.yaml), and restart the engine
+    advice of why: .*unable to start unit => The host's systemd did not answer in time. Check its load and that dbus
+    + runs
+    + (systemctl status dbus), run sudo systemctl daemon-reexec, and start the container again
     advice of why: .*(?:permission denied|not permitted) => Find out what denies it (journalctl -k | grep -i apparmor,
     + rootless mode, a container in a container)
     advice of why: .*(?:no such file|not found) => Correct the path or the command that it names: it must be in the
@@ -1132,11 +1137,16 @@ remedy = Log in with ssh as that account: the login shell or its profile may end
 source = https://docs.ansible.com/ansible/latest/collections/ansible/builtin/ssh_connection.html
 
 [ansible-ssh-unexplained]
-keys = Failed to connect to the host via ssh
-pattern = (Failed to connect to the host via ssh)[.:]?\s*$
+keys =
+    Failed to connect to the host via ssh
+    ata could not be sent to
+pattern =
+    (Failed to connect to the host via ssh)[.:]?\s*$
+    ([Dd]ata could not be sent to (?:the )?remote host)
 cause = Ansible could not log in to the host, and this line has no reason ({found}).
 remedy = Run it with -vvvv, or log in by hand with the same account, key and port (ssh -v -l USER HOST): the second last
-    line says whether the name, the network, the host's key or the login fails.
+    line says whether the name, the network, the host's key (ssh-keygen -R HOST, if it was installed again) or the login
+    fails.
 source = ansible/ansible#21431
 
 [compiler-does-not-work]
@@ -1511,6 +1521,23 @@ remedy = Check whether it continues (iostat, nvidia-smi, free -h): a network fil
     slow, and a process that was killed writes nothing here (journalctl -k | grep -i oom); copy the model to the local
     NVMe, leave memory for the GPU and the page cache free, and set a longer time limit if something waits for it.
 source = ollama/ollama#6031
+
+[ends-in-retries]
+keys = The log ends with:
+pattern =
+    ^The log ends with: FAILED - RETRYING: (?:\[[^\]\n]+\]: )?(?P<task>[^\n]+?) \(\d+ retries left\)
+    ^The log ends with: (?P<layer>(?:[0-9a-f]{12}: )?Retrying in \d+ second)
+values =
+    state of task: . => Ansible tries a task again
+    state of layer: . => a download is tried again
+    advice of task: . => Look on the host at what it waits for (systemctl status, journalctl -u, docker logs), or run
+    + the play with -vvv, which prints the result of each attempt
+    advice of layer: . => Read why in the daemon's log (journalctl -u docker -n 50), check the network and the proxy
+    + (curl -I https://nvcr.io/v2/), and download fewer layers at once ("max-concurrent-downloads": 1 in
+    + /etc/docker/daemon.json)
+uncertain = yes
+cause = The log ends while {state}[ ({task})].
+remedy = {advice}.
 
 [ends-in-compiling]
 keys = The log ends with:

@@ -107,16 +107,29 @@ keys =
     stat nvidia.com/gpu
     invalid device mode: nvidia.com/gpu
 pattern =
-    stat (?P<name1>nvidia\.com/gpu\S*): no such file
+    (?:getting info of source (?P<build>device) \S+: )?stat (?P<name1>nvidia\.com/gpu\S*): no such file
     containers (?P<config>config): invalid device mode: (?P<name2>nvidia\.com/gpu\S*)
 values =
     advice of config: . => Remove it from devices in containers.conf and pass it with --device to each container, or
     + update Podman
+    advice of build: . => Builds have it from Podman 5.1 on: update Podman, or build without the device and do that
+    + step in a container that podman run --device nvidia.com/gpu=all starts
     advice of name: . => Update Podman to 4.1 or newer (podman version), then run sudo nvidia-ctk cdi generate
     + --output=/etc/cdi/nvidia.yaml
 cause = This Podman treats {name} as a file, because it does not support CDI, or not in that setting.
 remedy = {advice}.
 source = NVIDIA/nvidia-container-toolkit#63
+
+[runtime-mode-legacy]
+keys = exec format error
+pattern = exec: '(?P<program>/?[\w/.-]*nvidia-[\w.-]+)': exec format error
+uncertain = yes
+cause = The container cannot run {program}, which NVIDIA's runtime mounts from the host: its legacy mode mounted it
+    badly, or the image is for another processor.
+remedy = If the image is for arm64 (docker image inspect IMAGE | grep Architecture), use CDI instead: sudo nvidia-ctk
+    config --in-place --set nvidia-container-runtime.mode=cdi, sudo nvidia-ctk cdi generate
+    --output=/etc/cdi/nvidia.yaml, and restart docker. Otherwise use an image for linux/arm64.
+source = timothystewart6/techno-tim.github.io#371
 
 [cdi-unresolvable]
 keys = unresolvable CDI devices
@@ -359,6 +372,7 @@ pattern =
     image platform \((?P<image3>[^)\n]+)\) does not match the expected platform \((?P<host3>[^)\n]+)\)
     image targets '(?P<image4>\w+)', cannot run on '(?P<host4>\w+)'
     exec container process '\S+': Exec format error
+    exec: '[^'\n]+': exec (?P<formed>format) error
     (?P<emulated>qemu)[\w. -]*: \S+: Invalid ELF image for this architecture
     (?:exec \S+|exec user process caused): exec format error(?:(?s:.{0,1500}?)Base image (?P<name>\S+) was pulled with
     + platform '(?P<image2>[^'\n]+)', expected '(?P<host2>[^'\n]+)')?
@@ -484,6 +498,8 @@ values =
     + build -t; for a compose file, docker compose build); otherwise check the name
     advice of found: .*nvcr\.io/v2/(?:nvidian|nvstaging)/ => This image is internal to NVIDIA, so take the public one
     + (mostly nvidia instead of nvidian in the name); for any other, check the name
+    advice of found: unauthorized: => If it came in the middle of a download, the login ran out meanwhile: pull again,
+    + and complete layers are kept. Otherwise check the name
     advice of found: . => Check the name
 remedy = {advice}, and log in to its registry (docker login nvcr.io with the user $oauthtoken and an NGC API key;
     ghcr.io with a GitHub token that may read packages).
@@ -605,11 +621,24 @@ remedy = Set no-cgroups = false in /etc/nvidia-container-runtime/config.toml, re
     docker) and start the container again.
 source = NVIDIA/nvidia-container-toolkit#580
 
+[container-systemd-without-cgroup]
+keys =
+    Failed to allocate manager object
+    Failed to create /init.scope control group
+pattern = Failed to (?P<step>allocate manager object|create /init\.scope control group): (?P<why>[^\n]+)
+cause = systemd cannot start in this container ({why}): it cannot write to the host's control groups.
+remedy = Start it with --privileged --cgroupns=host -v /sys/fs/cgroup:/sys/fs/cgroup:rw (molecule: privileged: true,
+    cgroupns_mode: host, and that volume), or with Podman (--systemd=always), and use an image with systemd 249 or
+    newer.
+source = eniocarboni/docker-ubuntu-systemd#1
+
 [worker-shared-memory]
 keys =
     is killed by signal: Bus error
     insufficient shared memory (shm)
+    exceeds memory available in /dev/shm
 pattern =
+    (memory request exceeds memory available) in /dev/shm
     (DataLoader worker \(pid\(?s?\)? [\d, ]+\)) is killed by signal: Bus error
     (insufficient shared memory) \(shm\)
 cause = /dev/shm is full ({found}): a container has 64 MB there by default.

@@ -124,9 +124,17 @@ pattern =
     dkms autoinstall on (?P<kernel3>[^\s/]+)/\S+ failed for (?P<module3>[\w-]+)
     KERNELRELEASE=(?P<kernel4>\S+)[^\n]*\(bad exit status: \d+\)
 uncertain = yes
+values =
+    advice of module: nvidia => Use a release of the driver that supports this kernel, or boot the kernel that it was
+    + made
+    + for
+    advice of module: . => If nothing needs that module, remove it (sudo dkms remove -m NAME -v VERSION --all, or its
+    + -dkms
+    + package). Otherwise install a release of it for this kernel. Then run sudo dpkg --configure -a
+    advice of kernel: . => Use a release of the module that supports this kernel, or boot the kernel that it was made
+    + for
 cause = DKMS could not build[ {module} {version}] for the kernel {kernel}. Usually the module is older than the kernel.
-remedy = Read the first error of its make.log[ (in /var/lib/dkms/{module}/{version}/build)]. Use a release of the module
-    that supports this kernel, or boot the kernel that it was made for.
+remedy = Read the first error of its make.log[ (in /var/lib/dkms/{module}/{version}/build)]. {advice}.
 source = NVIDIA/gds-nvidia-fs#64
 
 [dkms-source-gone]
@@ -1098,12 +1106,14 @@ keys =
     is not supported for GPU
     Unable to enable MIG Mode
     Unable to enable persistence mode
+    Error asserting MIG
 pattern =
     (?:Changing|Setting) (?P<what1>[\w ]+?) is not supported for GPU:? ?(?P<gpu>[\w:.]+)
     Unable to enable (?P<what2>MIG Mode) for GPU (?P<gpu2>[\w:.]+): Not Supported
-cause = The GPU {gpu} does not support that setting ({what}).
+    Error asserting (?P<what3>MIG [\w ]+): [^\n]*Not Supported
+cause = The GPU[ {gpu}] does not support that setting ({what}).
 remedy = Omit that setting. nvidia-smi -q shows N/A for settings that this GPU lacks (a GB10 shares power and memory
-    with its host, and has no MIG).
+    with its host, and has no MIG: sudo systemctl disable --now nvidia-mig-manager).
 
 [fabric-manager-needless]
 keys = NV_WARN_NOTHING_TO_DO

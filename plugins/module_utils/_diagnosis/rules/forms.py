@@ -1252,7 +1252,9 @@ keys =
     ibv_
     rdma_
     mlx5dv_
+    to modify QP
 pattern =
+    [Ff]ailed to (?P<verb2>modify QP)(?! to \w+, check)
     \b(?P<verb>(?:ibv|mlx5dv)_\w+|rdma_(?:resolve|connect|create|bind|accept|listen|get)\w*)(?:\([^)\n]{0,60}\))?:?
     + (?:has )?failed(?: with)?(?: error)?(?: on \w+)?[:,]? ?(?P<why>[^\n]{2,160})
 unless = Cannot allocate memory
@@ -1263,14 +1265,15 @@ values =
     + the same vendor release, and one release of UCX and rdma-core with them
     advice of why: Bad address => The card cannot reach that memory (a GPU's without nvidia-peermem, as on a GB10, or
     + huge pages): let UCX use ordinary memory (UCX_TLS without cuda_ipc and gdr_copy), and set NCCL_NET_GDR_LEVEL=LOC
-    advice of verb: ibv_(?:modify|query_gid|create_ah|post|poll)|rdma_ => Use only the ports of the cable or network
+    advice of verb: modify|ibv_(?:modify|query_gid|create_ah|post|poll)|rdma_ => Use only the ports of the cable or
+    + network
     + between the hosts (NCCL_IB_HCA, UCX_NET_DEVICES; rdma link and show_gids list them), with their addresses in one
     + subnet and one MTU (role fabric), and test them with ib_write_bw
     advice of verb: ibv_(?:open|get_device|alloc_pd|query) => Pass /dev/infiniband to the container, let the
     + container's account use it, and install one release of rdma-core (ibv_devinfo must list the ports)
     advice of verb: . => Allow the program unlimited locked memory (ulimit -l), set NCCL_DMABUF_ENABLE=0, and use one
     + release of rdma-core, NCCL and UCX on all hosts
-cause = An RDMA call failed ({verb}): {why}.
+cause = An RDMA call failed ({verb})[: {why}].
 remedy = {advice}; NCCL_IB_DISABLE=1 tells whether RDMA is at fault.
 source = https://man7.org/linux/man-pages/man3/ibv_modify_qp.3.html
 

@@ -433,6 +433,11 @@ values =
     + and start the container with --gpus all
     advice of path: /var/lib/(?:docker|containerd)/ => The engine's image store lost it, as happens after a full disk
     + or a clean-up: restart the engine, run docker builder prune, and build or pull again
+    advice of path: /usr/lib(?:64)?/x86_64-linux-gnu|/lib64/ld-linux-x86 => It is a path of another processor's
+    + systems. On a
+    + Spark, use /usr/lib/aarch64-linux-gnu in the mount, chart or script that names it; for the driver's libraries,
+    + rather
+    + give the container NVIDIA's runtime (--gpus all, runtimeClassName: nvidia) than mount them
     advice of path: /dev/ => Load the driver of that device or plug it in; a container needs --device
     advice of path: /proc/sys/net/bridge/ => Load the module br_netfilter (sudo modprobe br_netfilter), and write its
     + name into a file in /etc/modules-load.d, so that it is loaded at each start

@@ -301,10 +301,21 @@ keys = iptables failed:
 pattern =
     iptables failed: [^\n]*?(No chain/target/match by that name|Chain '\S+' does not exist|RULE_APPEND failed)
     iptables failed: (?P<command>iptables [^\n:]+):(?P<why>[^\n]+)
-cause = Docker could not add its firewall rule ({found}): its chains are gone (ufw, firewalld or nftables reloaded their
-    rules, for example), or iptables does not work in this kernel.
-remedy = Restart docker (systemctl restart docker), which creates its chains again. Always restart docker after the
-    firewall.
+values =
+    event of why: .*(?:initialize nft|not supported|Table does not exist|owner) => iptables does not work in this kernel
+    event of command: . => its chains are gone (ufw, firewalld or nftables reloaded their rules, for example), or
+    + iptables
+    + does not work in this kernel
+    event of found: . => its chains are gone (ufw, firewalld or nftables reloaded their rules, for example)
+    advice of why: .*(?:initialize nft|not supported|Table does not exist|owner) => Load the modules (sudo modprobe
+    + nf_tables nft_compat nf_nat br_netfilter) and restart docker. If they are missing, reboot (after an upgrade of the
+    + kernel), or boot a kernel that has them, such as DGX OS's own. Or choose the other iptables (sudo
+    + update-alternatives --config iptables)
+    advice of found: . => Restart docker (systemctl restart docker), which creates its chains again. Always restart
+    + docker
+    + after the firewall
+cause = Docker could not add its firewall rule ({found}): {event}.
+remedy = {advice}.
 source = moby/moby#16816
 
 [docker-address-pools]

@@ -36,12 +36,15 @@ pattern =
     + polled))(?!(?s:.{0,1500}?)(?:I/O error, dev|Removing after|controller is down))
     nvme (?P<device15>nvme\d+): I/O (?:tag )?\d+[^\n]*?QID \d+ (?:timeout|\(I/O\))
     EXT4-fs error \(device (?P<device3>\w+)\)
-    nvme (?P<device4>nvme\d+): controller is down
+    nvme (?P<device4>nvme\d+): controller is (?P<down>down)
     critical medium error, dev (?P<device5>\w+)
     EXT4-fs \((?P<device6>\w+)\): Remounting filesystem read-only
 values =
     state of late: . => did not answer in time
     state of device: . => fails
+    advice of down: . => Disable the disk's power saving (kernel options nvme_core.default_ps_max_latency_us=0
+    + pcie_aspm=off in /etc/default/grub; sudo update-grub; reboot) and cool it. If it happens again, save your data,
+    + update its firmware (fwupdmgr), see smartctl -a, and have it replaced
     advice of device: loop => It is a file used as a disk: see which (losetup -a), whether the file system that holds
     + it is full or read-only (df -h), and what the kernel reports of the disk below
     advice of late: .*polled => The disk works, but its interrupts arrive late or get lost. Use a newer kernel and the
@@ -74,9 +77,10 @@ source = dstackai/dstack#1936
 keys =
     High temperature on sensors
     critical temperature reached
+    critical temp reached
 pattern =
     (High temperature on sensors)
-    (critical temperature reached)
+    (critical temp(?:erature)? reached)
 values =
     event of found: High => The ConnectX card is too hot, and may stop
     event of found: . => The host became too hot and shut down
@@ -189,6 +193,7 @@ keys =
     Changing to the requested working directory failed
 pattern =
     (?P<unit5>[\w@.\\-]+): Changing to the requested (?P<step5>working directory) failed: (?P<why5>[\w ]+)
+    ^Failed at step (?P<step6>\w+) spawning (?P<unit6>[^\n:]+): (?P<why6>[^\n]+)
     (?P<unit1>\S+): Failed at step (?P<step1>\w+) spawning (?P<program>[^\n:]+): (?P<why1>[^\n]+)
     (?P<unit3>[\w@.\\-]+): Failed to load (?P<step3>environment files): (?P<why3>[\w ]+)
     (?P<unit2>[\w@.\\-]+): \w+ process exited, code=exited, status=2\d\d/(?P<step2>[A-Z]{4,})

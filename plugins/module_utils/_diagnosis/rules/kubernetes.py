@@ -49,7 +49,10 @@ source = NVIDIA/k8s-device-plugin#1397
 keys =
     failed to get CA certs
     CA cert validation failed
-pattern = (?:failed to get CA certs|CA cert validation failed): Get "?https://(?P<address>[\w.:-]+)/cacerts"?:
+    server is not ready: Get
+pattern =
+    server is not ready: Get "?https://(?P<address2>[\w.:-]+)/\S+: (?P<why2>[^\n]{3,160})
+    (?:failed to get CA certs|CA cert validation failed): Get "?https://(?P<address>[\w.:-]+)/cacerts"?:
     + (?P<why>[^\n]{3,160})
 values =
     advice of why: .*IP SANs|.*certificate => Something between them ends TLS with its own certificate. Let the load

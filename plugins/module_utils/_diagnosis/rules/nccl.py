@@ -210,7 +210,7 @@ keys =
     ncclSocketInit: connecting to address
     Address family not supported by protocol
 pattern =
-    Bootstrap : (no socket interface found)
+    Bootstrap ?: (no socket interface found)
     NET/Socket : (no interface found)
     WARN Socket creation failed : (Address family not supported by protocol)
     ncclSocketInit: connecting to address +(with family \d+) is neither
@@ -445,6 +445,19 @@ pattern = Couldn't connect to (?P<address>[\w.:-]+:\d+)\s*(?:\n[^\n]*){0,2}?init
 cause = perftest's client could not reach its other side at {address} over TCP, before it tried RDMA.
 remedy = On the other host, first start the same command without an address, and open that port in its firewall (ufw).
 source = linux-rdma/perftest#228
+
+[perftest-rdma-cm]
+keys =
+    Unable to perform rdma_client function
+    times ADDR_ERROR
+    Unable to perform rdma_server function
+pattern =
+    Received \d+ times (?P<event1>(?:ADDR|ROUTE)_ERROR)
+    Unable to perform (?P<event2>rdma_(?:client|server)) function
+cause = perftest's option -R could not find an RDMA port for that address ({event}).
+remedy = Give it the address of the cabled port itself (rdma link and ip -br addr show which interface belongs to which
+    device), not a host name of the other network, with both ports in one subnet; or leave out -R.
+source = linux-rdma/perftest#132
 
 [connectx-subnets]
 keys = share the subnet

@@ -197,6 +197,7 @@ pattern =
     \bWARNING\b
     \b(?:0|no|No|zero) (?:tests? )?(?:errors?|failed(?! to)|failures)\b
     \bACPI (?:BIOS )?Error\b
+    - RETRYING:[ ]
     cudaError\w+' in https
     asynchronously reported
     KeyboardInterrupt

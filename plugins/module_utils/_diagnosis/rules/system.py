@@ -77,11 +77,29 @@ pattern =
     (booted with systemd as init system)
     Failed to connect (?:to )?(?:user scope |system )?bus(?: via local transport)?: (?P<why>[^\n(]+)
 values =
-    advice of why: No medium|\$DBUS|No such file => Log in as that user itself (ssh USER@localhost, machinectl shell)
+    advice of why: No such file => In a container, start the program directly, or use an image that starts systemd
+    + (molecule: command /lib/systemd/systemd, privileged, cgroupns_mode host). For a user's units, log in as that user
+    + itself (ssh USER@localhost) instead of with su or sudo
+    advice of why: No medium|\$DBUS => Log in as that user itself (ssh USER@localhost, machinectl shell)
     + instead of su or sudo, or run loginctl enable-linger USER and set XDG_RUNTIME_DIR=/run/user/UID
     advice of why: .?| => Start the service's program directly in the container, or use an image that starts systemd
 cause = systemctl cannot reach systemd here[ ({why})]: none runs in this container, or the user's session has none.
 remedy = {advice}.
+
+[desktop-without-egl]
+keys =
+    is not supported by EGL
+    Unrecoverable failure in required component
+pattern =
+    The GPU (?P<device>/dev/dri/\w+) chosen as primary is not supported by (?P<why>EGL)
+    Unrecoverable failure in required component (?P<component>[\w.-]+)
+uncertain = yes
+cause = The desktop cannot start[: EGL does not work on {device}][ ({component})]: usually the driver's library for
+    Wayland or its kernel option is missing.
+remedy = Install the driver's library of the same version (sudo apt install libnvidia-gl-580, or what nvidia-smi shows),
+    set options nvidia-drm modeset=1 in /etc/modprobe.d, run sudo update-initramfs -u and reboot; WaylandEnable=false in
+    /etc/gdm3/custom.conf starts Xorg instead. A server needs no desktop (sudo systemctl set-default multi-user.target).
+source = glfs-book/glfs#256
 
 [unit-result]
 keys =
@@ -234,7 +252,7 @@ keys =
     has running apps
     assumes unsupported features
     cannot find installed snap
-    - Download snap
+    Download snap
     error: snap "
     published using classic confinement
     yet seeded
@@ -244,7 +262,7 @@ pattern =
     snap '(?P<snap4>[^'\n]+)' (?P<why6>not available on \S+ for this architecture|has running apps)
     (?P<why7>access denied \(try with sudo\)|unable to contact snap store|assumes unsupported features: [\w.]+|cannot
     + find installed snap)
-    - Download snap '(?P<snap3>[^'\n]+)' [^\n]*\((?P<why5>[^\n]+)\)\s*$
+    (?:- )?Download snap '(?P<snap3>[^'\n]+)' [^\n]*\((?P<why5>[^\n]+)\)\s*$
     error: snap '(?P<snap1>[^'\n]+)' (?P<why1>not found|is not available on \S+ for this architecture \(\w+\)|has '[\w-]
     ++' change in progress)
     revision of snap '(?P<snap2>[^'\n]+)' was (?P<why2>published using classic confinement)
@@ -473,6 +491,7 @@ source = hifis-net/ansible-collection-toolkit#318
 [fwupd-refused]
 keys =
     ailed to run update on reboot
+    ailed-to-run-update-on-reboot
     failed to read flash
     failed to erase fw
     CapsuleApp: failed
@@ -520,7 +539,7 @@ pattern =
     (?P<why2>Blocked executable in the ESP)[^:\n]*: (?P<file>/\S+)
     (?P<why3>[\w ]*power is required)
     (?P<why4>UEFI capsule updates not available)
-    (?P<why5>[Ff]ailed to run update on reboot|CapsuleApp: failed to update)
+    (?P<why5>[Ff]ailed[ -]to[ -]run[ -]update[ -]on[ -]reboot|CapsuleApp: failed to update)
 values =
     advice of why: to write => Turn the host and the device fully off for a minute (unplug the power), plug the device
     + into the host itself, and run sudo fwupdmgr refresh --force and sudo fwupdmgr update again. If it is refused
@@ -551,6 +570,8 @@ values =
     + vendor's own updater (DGX Dashboard) updates the others
     advice of why: Failed to download => Check the network and the proxy (curl -I https://cdn.fwupd.org), then run
     + sudo fwupdmgr refresh --force
+    advice of why: [Ff]ailed.to.run|Capsule => Run fwupdmgr get-history, switch the host off and on, and use the
+    + vendor's updater (DGX Dashboard)
     advice of why: Failed => Mount the EFI partition (sudo mount /boot/efi; it must be in /etc/fstab), and restart fwupd
     advice of why: failed to write => The store of UEFI variables is full. Restart the host, remove old dumps (sudo rm
     + /sys/firmware/efi/efivars/dump-*), and try again
@@ -558,8 +579,6 @@ values =
     advice of why: Blocked => Upgrade shim and grub first (apt full-upgrade), and remove that old file if nothing
     + boots from it
     advice of why: UEFI => Enable capsule updates in the firmware's setup
-    advice of why: [Ff]ailed to run|Capsule => Run fwupdmgr get-history, switch the host off and on, and use the
-    + vendor's updater (DGX Dashboard)
     advice of why: . => Connect the power supply that came with the host, and try again
 cause = fwupd could not update the firmware: {why}[ ({file})].
 remedy = {advice}.

@@ -320,7 +320,7 @@ def test_kernel_message_of_real_spark_is_the_error(line: str) -> None:
 _CRI = "2026-11-02T10:11:12.123456789Z stderr F "
 
 
-@pytest.mark.parametrize("start", ["", "    default: ", "==> spark: ", "> ", "2026-11-02T10:11:12.1234567Z ", _CRI])
+@pytest.mark.parametrize("start", ["", "    s1: ", "==> spark: ", "> ", "- ", "2026-11-02T10:11:12.1234567Z ", _CRI])
 def test_failure_that_ansible_does_not_count_is_not_the_error(start: str) -> None:
     error = "Cannot connect to the Docker daemon at unix:///docker.sock"
     results = [
@@ -336,7 +336,7 @@ def test_failure_that_ansible_does_not_count_is_not_the_error(start: str) -> Non
     assert [diagnose(log).first_error for log in logs] == ["odd widget"] * len(results)
     assert diagnose(last.replace("failed=1 rescued=0", "failed=0 rescued=1")).first_error is None
     lines = ("CMake Error in common/CMakeLists.txt:", '  CUDA_ARCHITECTURES is empty for target "a".')
-    assert diagnose("\n".join(f"{start}{line}" for line in lines)).rule == "cuda-architectures-empty"
+    assert diagnose("\n".join(["a", *(f"{start}{line}" for line in lines)])).rule == "cuda-architectures-empty"
 
 
 def test_output_in_a_result_of_ansible_keeps_its_lines_and_quotes() -> None:
@@ -365,7 +365,7 @@ def test_unknown_failure_shows_advice_of_the_log() -> None:
 def test_log_without_error() -> None:
     diagnosis = diagnose("[1/2] a\n[2/2] b\n")
     assert (diagnosis.rule, diagnosis.first_error, diagnosis.lines) == (None, None, ["[1/2] a", "[2/2] b"])
-    assert diagnose("").lines == []
+    assert (diagnose("").lines, diagnose("    No devices were found").rule) == ([], "gpu-none-listed")
 
 
 # -- reading a log
