@@ -23,7 +23,7 @@ def test_an_arm64_container_is_seen_as_a_spark_is() -> None:
             "run", "--rm", "--arch=arm64",
             f"--volume={CHECKOUT}:/checkout:ro", f"--volume={Path(ansible.__file__).parent}:/lib/controller/ansible:ro",
             "--env=PYTHONPATH=/checkout/.collections:/lib/controller",
-            image.build("arm64"), "sh", "-c",
+            image.unpacked("arm64"), "sh", "-c",
             """echo '{"ANSIBLE_MODULE_ARGS": {}}' | """
             "python3 -m ansible_collections.sparkforge.dgx_spark.plugins.modules.spark_info",
         ).stdout  # fmt: skip
