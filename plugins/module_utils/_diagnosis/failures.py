@@ -57,8 +57,8 @@ TRACEBACK = "Traceback (most recent call last)"
 _FRAME = re.compile(r'\s+File "[^"\n]*/(?:site|dist)-packages/(?!torch/)([A-Za-z]\w*)[/.]')
 # An exception, where the places in a traceback have lost their indentation.
 _RAISED = r"(?:\w+\.)*(?:[A-Z]\w*|error|timeout)(?::|$)"
-# The source of an exception and the beginning of its message, as a traceback without its end shows it.
-_RAISE = re.compile(r"(?:\s{4,})?raise ((?:\w+\.)*\w*(?:Error|Exception))\( *f?[\"']?")
+# The source of an exception, as a traceback without its end shows it.
+_RAISE = re.compile(r"(?:\s{4,})?raise (?:\w+\.)*\w*(?:Error|Exception)\(")
 # A line that does not end its sentence.
 _OPEN_END = r"[^\n]*(?:[:,]|\b(?:an?|and|as|by|calling|following|for|from|in|of|or|running|the|to|using|via|with))\n"
 #: A remedy in the words of the program that failed.
@@ -182,12 +182,6 @@ def traceback_end(window: str) -> tuple[int, Kind, str]:
             kind = Kind.CONSEQUENCE if lines.shows("consequence", text) or is_mute(text, after) else Kind.ERROR
             return number, Kind.NONE if "KeyboardInterrupt" in text else kind, _message(text, after)
     return 0, Kind.NONE, ""
-
-
-def raised(text: str) -> str:
-    """Return the exception and the message in a source line that raises it, or ''."""
-    match = _RAISE.match(text)
-    return re.sub(r"""(["']) *f?\1|["']\)+$""", "", f"{match[1]}: {text[match.end() :]}") if match else ""
 
 
 def packages_in_traceback(above: str) -> dict[str, str]:

@@ -19,7 +19,7 @@ from .._core.redact import redact
 from . import failures, keys, lines
 from .failures import Kind
 from .rules import consequences, evidence, forms, general
-from .table import LINE, WINDOW, Rule, load as read_rules
+from .table import LINE, WINDOW, Rule, load as read_rules, named
 from .topics import TOPICS
 
 Log = t.Union[str, bytes, t.Iterable[t.Union[str, bytes]]]
@@ -367,7 +367,7 @@ class _Scan:
         counts -= {name for name in CONSEQUENCES & counts if reported and reported.line < self._found[name].line}
         matched = [rule for rule in RULES if rule.name in counts and (not rule.when or set(rule.when) & counts)]
         notices = list(self._notices.values())
-        if error and CONSEQUENCES.issuperset(rule.name for rule in matched) and (known := _of_wrapped_message(error)):
+        if error and {rule.name for rule in matched} <= CONSEQUENCES and (known := _inner(error, matched or notices)):
             return replace(known, first_error=first_error, notices=notices, lines=error.lines, around=error.around)
         if matched:
             winner, match = matched[0], self._found[matched[0].name]
@@ -405,14 +405,16 @@ class _Scan:
         return Diagnosis(None, cause, remedy, last_lines, None, [], notices, line, around)
 
 
-def _of_wrapped_message(error: _Match) -> Diagnosis | None:
-    """Return the diagnosis of an error whose message was wrapped, perhaps within a word, or None if it is not known."""
-    rows = [lines.parse(row).text.strip() for number, row in error.around if number >= error.line]
-    rows = rows[: rows.index("")] if "" in rows else rows
-    message = failures.raised(" ".join(rows))
-    texts = [message] if message else [separator.join(rows) for separator in (" ", "") if len(rows) > 1]
-    known = (diagnosis for diagnosis in map(diagnose, texts) if diagnosis.rule and diagnosis.rule not in CONSEQUENCES)
-    return next((replace(diagnosis, line=error.line) for diagnosis in known), None)
+def _inner(error: _Match, others: list[t.Any]) -> Diagnosis | None:
+    """Return the diagnosis of an error that was wrapped or follows other words; the log's ``others`` exclude forms."""
+    below = (lines.parse(row).text.strip() for number, row in error.around if number >= error.line)
+    rows = list(itertools.takewhile(bool, below))
+    texts = dict.fromkeys((" ".join(rows), "".join(rows)) if len(rows) > 1 else (), CONSEQUENCES)
+    rows = rows if rows[:1] and rows[0].startswith("raise ") else rows[:1]
+    texts[named(" ".join(rows))] = CONSEQUENCES if others else frozenset()
+    known = ((diagnose(text), names) for text, names in texts.items() if text)
+    fits = (diagnosis for diagnosis, names in known if diagnosis.rule and diagnosis.rule not in names)
+    return next((replace(diagnosis, line=error.line) for diagnosis in fits), None)
 
 
 def _lines(data: bytes) -> list[str]:

@@ -21,6 +21,18 @@ WINDOW = 2048
 
 _VALUE = re.compile(r"(\w+) of (\w+): (.*?) => (.*)")
 _SHARED = re.compile(r"as in ([\w-]+)")
+# The words before an exception's name, or before a message without one, and the names that suit some messages; the
+# module "any" marks such a name, because a rule that repeats a program's advice needs the program's own.
+_BEFORE = re.compile(
+    r"(?!Retrying|(?:\w+\.)*\w+(?:Error|Exception):)(?:[^\n]{1,160}?(?<![\w.])((?:\w+\.)*(?:\w+Error|\w*Exception))"
+    r"(?:: |\( *f?[\"'])|[^\n]{0,80}?\"(?:message|detail)\": ?\"|\W*Exception during \w+ \W+"
+    r"|\W*(?:[Ee]rror|ERROR|Exception)\b[^:\n]{0,60}: |)"
+)
+_KIND = re.compile(
+    r"(?P<ModuleNotFoundError>No module)|(?P<ImportError>cannot import|lib\S+: cannot open|.*be imported)"
+    r"|(?P<TypeError>.*(?:unexpected keyword|'NoneType' object|positional arg|not (?:call|subscript|iter)able))"
+    r"|(?P<AttributeError>.*has no attribute)|(?P<NameError>name \S+ is not defined)|(?P<RuntimeError>)"
+)
 _QUOTES = "'\"`\u2018\u2019\u201c\u201d"
 
 
@@ -131,6 +143,13 @@ def _first_match(rule: Rule, text: str) -> t.Match[str] | None:
                 return match
             position = text.find(key, stop)
     return None
+
+
+def named(text: str) -> str:
+    """Return an error's message after its exception's name, as rules expect it, or '' if ``text`` starts with one."""
+    match = _BEFORE.match(text)
+    name = match and (match[1] or f"any.{_KIND.match(text, match.end()).lastgroup}")  # type: ignore[union-attr]
+    return re.sub(r"""(["']) *f?\1|["'][)}\]]+$""", "", f"{name}: {text[match.end() :]}") if match else ""
 
 
 def load(*topics: types.ModuleType) -> tuple[Rule, ...]:

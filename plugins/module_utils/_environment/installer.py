@@ -78,8 +78,9 @@ class Installer:
         with zipfile.ZipFile(pip) as archive:
             archive.extractall(temporary)
         names = [parse_wheel_name(path) for path in wheels]
-        pairs = zip(names, wheels)
-        lines = [f"{wheel.distribution}=={wheel.version} --hash=sha256:{_sha256(path)}" for wheel, path in pairs]
+        # The name of a wheel's directory is its sha256.
+        pairs = zip(names, (os.path.basename(os.path.dirname(path)) for path in wheels))
+        lines = [f"{wheel.distribution}=={wheel.version} --hash=sha256:{sha256}" for wheel, sha256 in pairs]
         lines += [place_option("find_links", os.path.dirname(path)) for path in wheels]
         if "pip" not in [wheel.distribution for wheel in names]:
             lines.append(f"file://{urllib.request.pathname2url(pip)} --hash=sha256:{digests.of_file(pip)}")
@@ -128,11 +129,6 @@ def _unpacked_size(wheel: str) -> int:
     with contextlib.suppress(OSError, zipfile.BadZipFile), zipfile.ZipFile(wheel) as archive:
         return sum(info.file_size for info in archive.infolist())
     return 0
-
-
-def _sha256(wheel: str) -> str:
-    """Return the sha256 of a wheel, which is the name of its directory."""
-    return os.path.basename(os.path.dirname(wheel))
 
 
 def pip_failure(output: str) -> SparkforgeError:

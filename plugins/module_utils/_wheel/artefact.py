@@ -212,7 +212,7 @@ def _check_caches(requested: t.Mapping[str, t.Any], paths: list[str]) -> list[st
     caches = [read_cache(path) for path in paths]
     problems = []
     for variable, value in requested.items():
-        requested_value = _text(value)
+        requested_value = ("OFF", "ON")[value] if isinstance(value, bool) else str(value)
         cache = next((cache for cache in caches if variable in cache), None)
         if cache is not None:
             problem = _problem(variable, requested_value, cache)
@@ -264,10 +264,6 @@ def _parse_boolean(text: str) -> bool | None:
     if upper in _TRUE:
         return True
     return False if upper in _FALSE or upper.endswith("-NOTFOUND") else None
-
-
-def _text(value: t.Any) -> str:
-    return {True: "ON", False: "OFF"}[value] if isinstance(value, bool) else str(value)
 
 
 class _Prefix:

@@ -25,8 +25,9 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     of_stack, of_user = stack["units"].get("triton") or {}, settings["triton_unit"]
     source = of_user.get("source") or of_stack.get("source") or {}
     of_role = _of_role(settings, stack, source)
-    added = [_added(layer) for layer in (of_role, of_stack, of_user)]
-    last_layer = {"toolchain": settings["triton_toolchain"], "environment": {_APPENDED: " ".join(filter(None, added))}}
+    # If two arguments define one variable, CMake uses the later definition.
+    added = filter(None, ((layer.get("environment") or {}).get(_APPENDED) for layer in (of_role, of_stack, of_user)))
+    last_layer = {"toolchain": settings["triton_toolchain"], "environment": {_APPENDED: " ".join(added)}}
     layers = [settings["__triton_built"], of_role, of_stack, of_user, last_layer]
     chosen = units(["triton"], [{"triton": layer} for layer in layers], platform_of(stack, observation), built)
     note = (
@@ -35,11 +36,6 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         f" {'with' if settings['triton_proton'] else 'without'} the profiler proton."
     )
     return Plan({"units": chosen, "override": (built.get("llvm") or {}).get("override") or ""}, notes=[note])
-
-
-def _added(layer: t.Mapping[str, t.Any]) -> str:
-    """Return the CMake arguments that a layer adds; of two definitions of a variable, CMake uses the later one."""
-    return str((layer.get("environment") or {}).get(_APPENDED) or "")
 
 
 def _of_role(settings: t.Mapping[str, t.Any], stack: Stack, source: t.Mapping[str, t.Any]) -> dict[str, t.Any]:

@@ -312,7 +312,7 @@ source = guoqingbao/xinfer#195
 [program-advice-list]
 keys = Error:
 pattern =
-    \A(?:\W*(?:\w+\.)*\w*(?:Error|Exception):) +(?P<why>[^\n]{4,300}?)\.?\n(?:[^\n]*\n){0,3}?[^\n]{0,40}(?:[Ff]ix
+    \A(?!any)(?:\W*(?:\w+\.)*\w*(?:Error|Exception):) +(?P<why>[^\n]{4,300}?)\.?\n(?:[^\n]*\n){0,3}?[^\n]{0,40}(?:[Ff]ix
     + options|[Ss]olutions?|[Ff]ixes|[Ss]uggestions|[Tt]o fix this[^\n:]{0,20}):[ ]*\n\s*(?:1[.)]|[-*•])
     + (?P<advice>[^\n]{4,300}?)\.?(?:\n\s*(?:2[.)]|[-*•]) (?P<other>[^\n]{4,200}?)\.?)?$
 uncertain = yes
@@ -328,7 +328,7 @@ keys =
     Value error,
     Assertion failed,
 pattern =
-    \A(?:\W*(?:\w+\.)*\w*(?:Error|Exception):|(?:[^\n]*validation errors? for \w+\n(?:\S+\n)?)?\s*(?:Value
+    \A(?!any)(?:\W*(?:\w+\.)*\w*(?:Error|Exception):|(?:[^\n]*validation errors? for \w+\n(?:\S+\n)?)?\s*(?:Value
     + error|Assertion failed),) +(?![^\n]*(?:\. Did you mean: '|[Ss]tack ?trace|root cause|NumCudaDevices|Check
     + failed|for (?:more )?details|report (?:an?|this) |(?:open|file|raise|create) an? issue|/issues|lease
     + file|[Cc]heck [^\n]{0,40}\blogs?\b|relevant logs|(?:errors?|messages?|output) above|the logs?
@@ -341,9 +341,9 @@ pattern =
     +e|(?:[Ii]n|[Dd]e)crease|[Rr]educe|[Ll]ower (?:the|your|-)|[Ii]nstall|[Uu]p(?:grade|date)|[Dd]owngrade|[Rr]e(?:buil
     +d|install|compile|move|launch|start)|omit|drop|choose|switch to)(?!\w)(?!
     + (?:above|below|only|of)\b)[^\n]{4,300}?)[.!]?(?: \[type=[^\n]*)?$
-    \A(?:\W*(?:\w+\.)*\w*(?:Error|Exception):|\s*(?:Value error|Assertion failed),) +(?P<why2>[^\n]{4,300}?)[,;.]?
-    + +(?P<advice2>by (?:setting|passing|using|adding|installing|specifying|(?:in|de)creasing|reducing|enabling|disabl
-    +ing|running|removing)\b[^\n]{4,300}?)[.!]?(?: \[type=[^\n]*)?$
+    \A(?!any)(?:\W*(?:\w+\.)*\w*(?:Error|Exception):|\s*(?:Value error|Assertion failed),) +(?P<why2>[^\n]{4,300}?)
+    +[,;.]? +(?P<advice2>by (?:setting|passing|using|adding|installing|specifying|(?:in|de)creasing|reducing|enabling
+    +|disabling|running|removing)\b[^\n]{4,300}?)[.!]?(?: \[type=[^\n]*)?$
 uncertain = yes
 cause = The program ended, and its message says why[: {why}].
 remedy = Do what the message says: {advice}.

@@ -79,6 +79,8 @@ pattern =
     ^(?:free|malloc|realloc)\w*\(\)
     ^corrupted[ ]
     ^double free[ ]
+    !!! Exception during
+    (?:xception|rror|ailed|rashed)\b[^:\n]{0,60}: (?:\w+\.)*[A-Z]\w*(?:Error|Exception):[ ]
 cause =
 remedy =
 

@@ -52,12 +52,15 @@ def test_other_ptxas_failure_is_not_an_old_ptxas() -> None:
         ("RuntimeError: The NVIDIA driver on your system is too o\nld (found version 12080).\n\n", "driver-too-old"),
         ("RuntimeError: The widget is too o\nld.\n", None),
         ("(w1, rank=0, pid=3) RuntimeError: Distributed\n  package doesn't have NCCL built in\n", "torch-without-cuda"),
+        # Other words precede the exception's name, or stand instead of it.
+        ("Worker hit an exception: ValueError: widget must be one of [16, 32, 64], got 48\n", "value-among-choices"),
+        ("Error loading model: BitAndBytes quantization with TP or PP is not supported yet.\n", "pair-not-supported"),
+        ("!!! Exception during processing !!! cannot import name 'A' from 'gsplat' (/x.py)\n", "import-name-missing"),
     ],
 )
 def test_wrapped_message_is_known(log: str, rule: str | None) -> None:
     diagnosis = diagnose(log)
-    assert diagnosis.rule == rule
-    assert diagnosis.line == (2 if "Resolved" in log else 1)
+    assert (diagnosis.rule, diagnosis.line) == (rule, 2 if "Resolved" in log else 1)
 
 
 def test_key_is_that_of_its_repository() -> None:
@@ -294,8 +297,7 @@ def test_dropped_cmake_options_are_noticed_once() -> None:
 )
 def test_unknown_failure_shows_first_error(log: str, first: str | None) -> None:
     diagnosis = diagnose(log)
-    assert diagnosis.rule is None
-    assert diagnosis.first_error == first
+    assert (diagnosis.rule, diagnosis.first_error) == (None, first)
     if first:
         assert first in diagnosis.cause
 
