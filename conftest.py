@@ -24,6 +24,7 @@ LONGEST = [
     *PROVISIONED,
     "tests/chaos/test_chaos.py",
     "proof/tests/test_drawn.py",
+    "proof/tests/test_faults.py",
     "tests/integration/test_build.py",
     "tests/integration/test_wheelhouse.py",
     "tests/unit/plugins/modules/test_python_env.py",
