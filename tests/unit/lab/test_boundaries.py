@@ -85,18 +85,6 @@ def test_each_reader_of_external_input_has_a_row(rows: list[boundaries.Row]) -> 
     assert len(unlisted_readers(boundaries.ROOT, set())) > 70, "the product's readers are no longer found"
 
 
-@pytest.mark.parametrize(
-    "line", ["import json; json.loads(x)", "with disk.open_regular(path) as stream: pass", "x = made.recvfrom(9)"]
-)
-def test_a_reader_without_a_row_is_reported(tmp_path: Path, line: str) -> None:
-    for name in ("new.py", "old.py", "checks/sum.py"):
-        path = tmp_path / "tools" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(line)
-    [message] = unlisted_readers(tmp_path, {"tools/old.py"})
-    assert message.startswith("tools/new.py calls ") and "lab/boundaries.yml" in message
-
-
 def test_each_fuzzed_parser_belongs_to_one_row(rows: list[boundaries.Row]) -> None:
     assert sorted(name for row in rows for name in row.parsers) == sorted(parsers.PARSERS)
 
