@@ -210,7 +210,8 @@ def test_invalid_answer_affects_only_its_host(pair: Pair, alone: dict[str, Any],
 
 
 def test_answer_of_any_size_affects_only_its_host(pair: Pair, alone: dict[str, Any]) -> None:
-    pair.attack(flood=64 << 20)
+    # Our readers of JSON refuse 16 MiB. Ansible has no limit for an answer.
+    pair.attack(flood=17 << 20)
     assert same(pair.rows()[pair.other.name], alone)
 
 
