@@ -24,9 +24,9 @@ _SHARED = re.compile(r"as in ([\w-]+)")
 # The words before an exception's name, or before a message without one, and the names that suit some messages; the
 # module "any" marks such a name, because a rule that repeats a program's advice needs the program's own.
 _BEFORE = re.compile(
-    r"(?!Retrying|(?:\w+\.)*\w+(?:Error|Exception):)(?:[^\n]{1,160}?(?<![\w.])((?:\w+\.)*(?:\w+Error|\w*Exception))"
-    r"(?:: |\( *f?[\"'])|[^\n]{0,80}?\"(?:message|detail)\": ?\"|\W*Exception during \w+ \W+"
-    r"|\W*(?:[Ee]rror|ERROR|Exception)\b[^:\n]{0,60}: |)"
+    r"(?!(?:WARNING: )?Retrying|(?:\w+\.)*\w+(?:Error|Exception):)"
+    r"(?:[^\n]{1,160}?(?<![\w.])((?:\w+\.)*(?:\w+Error|\w*Exception))(?:: |\( *f?[\"'])|[^\n]{0,80}?"
+    r"\"(?:message|detail)\": ?\"|\W*Exception during \w+ \W+|\W*(?:[Ee]rror|ERROR|Exception)\b[^:\n]{0,60}: |)"
 )
 _KIND = re.compile(
     r"(?P<ModuleNotFoundError>No module)|(?P<ImportError>cannot import|lib\S+: cannot open|.*be imported)"
