@@ -19,17 +19,18 @@ from tests.unit import interpreter
 PROVISIONED = [
     f"tests/integration/test_{name}.py" for name in ("site", "status", "hostile_host", "verify", "uninstall")
 ]
-#: Test files that take more than a minute. They start first, so that all workers end at about the same time.
+#: Test files that take more than a minute. They start first, so that all workers end at about the same time. Of the
+#: first three, one makes the containers' image, one installs PyTorch, and one needs neither, so that none waits.
 LONGEST = [
     *PROVISIONED,
-    "tests/chaos/test_chaos.py",
     "proof/tests/test_drawn.py",
-    "proof/tests/test_faults.py",
+    "tests/lint/test_lint.py",
+    "tests/chaos/test_chaos.py",
     "tests/integration/test_build.py",
     "tests/integration/test_wheelhouse.py",
     "tests/unit/plugins/modules/test_python_env.py",
     "tests/integration/test_ordinary_user.py",
-    "tests/lint/test_lint.py",
+    "proof/tests/test_faults.py",
     "tests/lint/test_sanity.py",
     "tests/lint/test_recipes.py",
 ]
