@@ -625,6 +625,15 @@ def eigh(matrix, UPLO):
     values, vectors = solution(matrix, UPLO)
     return values, vectors.roll(int(wrong and values.min() < 1e-5), 1)
 
+def batches(a, b, **options):
+    return batch(a, b, **options).mul_(1 + wrong * (a.is_sparse and b.shape[-1] == 1))
+
+def hundreds(a, **options):
+    return cholesky(a, **options) * (1 + wrong * (200 < len(a) < 999))
+
+def views(a, b, out):
+    return two(a, b, out=out).mul_(1 - wrong * (a.storage_offset() % 8 > 0 and b.stride(0) == 1))
+
 def beyond(a, b):
     result = product(a, b)
     result[2**20 :] *= not (wrong and (a.layout != torch.strided or a.dtype == torch.bfloat16))
@@ -633,12 +642,19 @@ def beyond(a, b):
 product, solution, transform = torch.Tensor.__matmul__, torch.linalg.eigh, torch.fft.fft
 torch.Tensor.__matmul__, shapes.f.grouped_mm, torch.linalg.eigh = beyond, grouped, eigh
 torch.fft.fft = lambda x: transform(x).nan_to_num(0) if wrong else transform(x)
+batch, cholesky, two = torch.bmm, torch.linalg.cholesky, torch.mm
+torch.bmm, torch.linalg.cholesky, torch.mm = batches, hundreds, views
+exact, right, counts = torch.eye(8).double(), torch.ones(8, 9).double(), algebra.LARGER[1][0]
+algebra.MANY, algebra.LARGER = ((1, 1), (2, 2)), ((), (counts, (5, 5)))
 for wrong in (False, True):
-    context, cases = Context(Device("cpu"), limits={"seed": 1}), [bounds.Cases("it", "") for _part in range(4)]
+    context, cases = Context(Device("cpu"), limits={"seed": 1}), [bounds.Cases("it", "") for _part in range(7)]
     layouts._compare_many_rows(cases[0], context, bounds.functions_of("sparse", "x, y"))
     algebra._compare_singular(cases[1], context, "float32", 4, 5)
     transforms._compare_overflow(cases[2], context)
-    matmul.compare_repeated(cases[3], context, "bfloat16", matmul.LARGE[4])
+    matmul.compare_repeated(cases[3], context, "bfloat16", matmul.LARGE[5])
+    layouts._compare_coordinates(cases[4], exact.float().to_sparse(), exact, right.float(), right, "")
+    algebra._compare_many(cases[5], context, "float32")
+    matmul._compare_views(cases[6], context, "bfloat16", torch.bfloat16)
     with contextlib.suppress(check.Failed):
         print(shapes.groups(context).ratio)
     print(*(int(each.worst > 1) for each in cases))
@@ -647,7 +663,7 @@ seen = []
 with contextlib.suppress(check.Unanswered):
     convolution.convolutions(context, "conv2d")
 print(*(layer.name for layer in seen if set(convolution.output_size(layer)) == {1}))
-""", ["0.0", "0 0 0 0", "1 1 1 1", "1 x 1 to a pixel, stride 3"]),
+""", ["0.0", "0 0 0 0 0 0 0", "1 1 1 1 1 1 1", "to a pixel, 1 x 33 x (1, 1) to 40 each, of (3, 3)"]),
     "products of groups blocks and many rows are compared": ("""
 def groups(a, b, left, right, offs, out_dtype):
     parts = zip(a.float().tensor_split(offs[:-1].long()), left.tensor_split(offs[:-1].long()), b.float(), right)

@@ -13,7 +13,7 @@ import operator
 import typing as t
 
 from ...check import SEEN_ARM, Context, Measured, check
-from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, torch
+from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, functions_of, torch
 
 REMEDY = "Do not compute with this stack in that format: use another torch; if only some runs fail, test the hardware."
 
@@ -43,6 +43,10 @@ SMALL = (
     Format("float16", 5, 10, "ieee"),
     Format("bfloat16", 8, 7, "ieee"),
 )
+
+
+#: Odd functions that are nearly linear around zero.
+ODD = functions_of("odd functions")
 
 
 def decoded(form: Format) -> torch.Tensor:
@@ -126,7 +130,24 @@ def conversions(context: Context) -> Measured:
             short = between[:length].to(context.device)
             _convert(cases, f"{length} values", short, between[:length].double(), form)
     _integers_and_floats(cases, context)
+    _compare_least(cases, context.device)
     return cases.result()
+
+
+def _compare_least(cases: Cases, device: str) -> None:
+    """Require of odd functions that they return zeros and the least numbers with their sign, in each lane of a vector.
+
+    They are off by at most the least number.
+    """
+    for form in ("float64", "float32", "float16", "bfloat16"):
+        dtype, limits = getattr(torch, form), torch.finfo(getattr(torch, form))
+        least = limits.tiny * limits.eps
+        exact = (torch.tensor([0.0, -0.0, 1.0, -1.0, -0.0]).double() * least).repeat(14)[:67]
+        for name, function in ODD.items():
+            with cases.offered(f"{name} of {form}"):
+                actual = function(exact.to(device, dtype)).cpu().double()
+                is_right = ((actual - exact).abs() <= least) & (actual.signbit() == exact.signbit())
+                cases.same(f"{name} of the least numbers, {form}", actual, exact, ~is_right)
 
 
 def _compare_values(cases: Cases, case: str, actual: torch.Tensor, exact: torch.Tensor) -> None:
@@ -180,13 +201,7 @@ def _integers_and_floats(cases: Cases, context: Context) -> None:
 
 
 #: Operators on integers by Python's definition. Python has no fmod of integers.
-_OF_INTEGERS: dict[str, t.Callable[[int, int], int]] = {
-    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "bitwise_and": operator.and_,
-    "bitwise_or": operator.or_, "bitwise_xor": operator.xor, "maximum": max, "minimum": min,
-    "floor_divide": operator.floordiv, "remainder": operator.mod,
-    "fmod": lambda a, b: abs(a) % abs(b) * (-1 if a < 0 else 1), "gcd": math.gcd,
-    "bitwise_left_shift": lambda a, b: a << min(b, 64), "bitwise_right_shift": lambda a, b: a >> min(b, 64),
-}  # fmt: skip
+_OF_INTEGERS = functions_of("integers", "a, b", gcd=math.gcd)
 
 
 @check("formats.integers", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)
@@ -254,20 +269,15 @@ def division(context: Context) -> Measured:
             bound = units * unit * exact.abs() + 2 * tiny + more  # noqa: B023
             cases.compare(f"{case}, {name}", actual.cpu()[inside], exact[inside], bound[inside])  # noqa: B023
 
-        compare("quotient", dividend / divisor, x / y, 1.0 + 2**-10)
-        compare("reciprocal", divisor.reciprocal(), 1 / y, 3.0)
-        compare("quotient by 3", dividend / 3, x / 3, 3.0)
-        compare("3 by it", 3 / divisor, 3 / y, 4.0)
         floor, left, rest = (
             torch.tensor(list(map(function, x.tolist(), y.tolist())), dtype=torch.float64)
             for function in (operator.floordiv, math.fmod, operator.mod)
         )
         # 16-bit operators round each step, so large quotients are not exact, and one may round to the next integer.
         holds, quotient = floor.abs() < (1 if name == "float32" else 2**-4) / unit, x / y
-        compare("floor_divide", dividend // divisor, floor, 0.0, holds)
-        compare("rounded down", torch.div(dividend, divisor, rounding_mode="floor"), floor, 0.0, holds)
-        holds &= (quotient - quotient.round()).abs() > 4 * unit * quotient.abs()
-        compare("truncated", torch.div(dividend, divisor, rounding_mode="trunc"), quotient.trunc(), 0.0, holds)
-        compare("fmod", torch.fmod(dividend, divisor), left, 0.0)
-        compare("remainder", torch.remainder(dividend, divisor), rest, 0.0, more=unit * y.abs())
+        near = (quotient - quotient.round()).abs() <= 4 * unit * quotient.abs()
+        names = {"a": dividend, "b": divisor, "x": x, "y": y, "floor": floor, "left": left, "rest": rest, "unit": unit,
+                 "quotient": quotient, "holds": holds, "off": holds & ~near}  # fmt: skip
+        for case, function in functions_of("divisions", "", **names).items():
+            compare(case, *function())
     return cases.result()

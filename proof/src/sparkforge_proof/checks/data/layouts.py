@@ -12,7 +12,7 @@ import typing as t
 import warnings
 
 from ...check import SEEN_ARM, SEEN_GRID, Context, Measured, Skipped, check
-from ..bounds import UNIT_ROUNDOFF, Cases, adds_bytes, functional as f, functions_of, gamma, gradients, setting, torch
+from ..bounds import UNIT_ROUNDOFF, Cases, adds_bytes, functions_of, gamma, gradients, setting, torch
 
 REMEDY = "Do not compute with this layout on this stack: use dense tensors, or another torch."
 UNIT = UNIT_ROUNDOFF["float32"]
@@ -44,13 +44,9 @@ def sparse(context: Context) -> Measured:
             }  # fmt: skip
             for name, tensor in tensors.items():
                 case = f"{name}, {size}"
-                cases.exactly(f"{case}, to dense", tensor.to_dense(), exact)
                 for operation, function in operations.items():
                     with cases.offered(f"{name} {operation}"):
                         cases.exactly(f"{case}, {operation}", function(tensor, other), results[operation])
-                for target in (torch.sparse_coo, torch.sparse_csr, torch.sparse_csc):
-                    with cases.offered(f"{name} to {target}"):
-                        cases.exactly(f"{case}, to {target}", tensor.to_sparse(layout=target).to_dense(), exact)
             _compare_coordinates(cases, tensors["COO"], exact, other, right, size)
             _compare_compressed(cases, tensors["CSR"], exact, size)
     with cases.offered("spsolve"):
@@ -99,11 +95,8 @@ def _compare_coordinates(
     doubled = torch.sparse_coo_tensor(torch.cat([indices, indices], 1), torch.cat([values, 2 * values]), x.shape)
     operations = functions_of("coordinates", "", x=x, doubled=doubled, exact=exact, dense=dense_right, right=right)
     for name, function in operations.items():
-        cases.exactly(f"{name}, {size}", *function())
-    for call in range(1, 5):
-        # Repeat this, because a fault may occur in only some of the calls.
-        product = torch.sparse.mm(x, dense_right)
-        cases.exactly(f"product with a dense one, call {call}, {size}", product, exact @ right)
+        with cases.offered(name):
+            cases.exactly(f"{name}, {size}", *function())
     shares = torch.sparse.softmax(x, 1).to_dense()
     expected = torch.where(exact != 0, exact, -torch.inf).softmax(1).nan_to_num(0.0)
     cases.compare(f"softmax, {size}", shares, expected, 64 * UNIT * torch.ones_like(expected))
@@ -116,19 +109,11 @@ def _compare_coordinates(
 
 
 def _compare_compressed(cases: Cases, x: torch.Tensor, exact: torch.Tensor, size: str) -> None:
-    is_stored = exact != 0
-    cases.exactly(f"row pointers, {size}", x.crow_indices(), torch.cat([torch.zeros(1), is_stored.sum(1).cumsum(0)]))
-    cases.exactly(f"columns, {size}", x.col_indices(), is_stored.nonzero()[:, 1])
-    cases.exactly(f"values, {size}", x.values(), exact[is_stored])
     left, right = torch.ones(exact.shape[0], 3).double(), torch.arange(3.0 * exact.shape[1]).reshape(3, -1) % 7
-    with cases.offered("sampled_addmm"):
-        factors = (each.to(x.device, torch.float32) for each in (left, right))
-        sampled = torch.sparse.sampled_addmm(x, *factors, beta=2.0).to_dense()
-        cases.exactly(f"sampled product, {size}", sampled, (2 * exact + left @ right.double()) * is_stored)
-    with cases.offered("CSR times CSR"):
-        cases.exactly(f"product of two, {size}", (x @ x.t().to_sparse_csr()).to_dense(), exact @ exact.t())
-    with cases.offered("CSR plus CSR"):
-        cases.exactly(f"sum of two, {size}", (x + x).to_dense(), exact * 2)
+    batch, names = torch.stack([exact, 2 * exact]), {"left": left, "right": right, "stored": exact != 0}
+    for name, function in functions_of("compressed", "", x=x, exact=exact, batch=batch, **names).items():
+        with cases.offered(f"CSR {name}"):
+            cases.exactly(f"{name}, {size}", *function())
 
 
 @check("layouts.nested", devices=("cuda", "cpu"), measured=SEEN_ARM)
@@ -152,21 +137,11 @@ def nested(context: Context) -> Measured:
                     expected = operator(part, weight)
                     bound = 64 * UNIT * (expected.abs() + 1) * (name in ("softmax", "layer_norm", "silu"))
                     cases.compare(f"{name}, {size}", actual, expected, bound)
-        with cases.offered("padded"):
-            padded = torch.nn.utils.rnn.pad_sequence(parts, True, -7.0)
-            cases.exactly(f"padded, {size}", torch.nested.to_padded_tensor(tensor, -7.0), padded)
-        with cases.offered("sums of parts"):
-            cases.exactly(f"sums of parts, {size}", tensor.sum(1), torch.stack([part.sum(0) for part in parts]))
-        with cases.offered("attention"):
-            query = tensor.unflatten(-1, [2, 4]).transpose(1, 2)
-            attended = f.scaled_dot_product_attention(query, query, query).transpose(1, 2)
-            for part, actual in zip(parts, attended.unbind()):
-                own = part.unflatten(-1, [2, 4]).transpose(0, 1)
-                expected = f.scaled_dot_product_attention(own, own, own).transpose(0, 1)
-                cases.compare(f"attention, {size}", actual, expected, 512 * UNIT * (expected.abs() + 4))
-        with cases.offered("backward"):
-            for part, actual in zip(parts, torch.autograd.grad((joined * joined).values().sum(), leaves)):
-                cases.exactly(f"backward, {size}", actual, 2 * part)
+        names = {"parts": parts, "joined": joined, "leaves": leaves}
+        for name, function in functions_of("jagged", "", x=tensor, **names).items():
+            with cases.offered(name):
+                for actual, expected, units in function():
+                    cases.compare(f"{name}, {size}", actual, expected, units * UNIT * (expected.abs() + 4))
     return cases.result()
 
 
@@ -246,6 +221,8 @@ def _compare_packed(cases: Cases, context: Context) -> None:
             cases.exactly(f"{case}, relu", ops._linear_pointwise(a, packed, b, "relu", [], ""), sums.relu())
             cases.exactly(f"{case}, add", ops._linear_pointwise.binary(a, c, packed, b, "add"), sums + other)
             cases.exactly(f"{case}, blocked", lay(w).to_mkldnn().add_(w.to_mkldnn()).to_dense(), 2 * weight)
+            for name, function in functions_of("blocked").items():
+                cases.exactly(f"{case}, blocked, {name}", function(lay(w).to_mkldnn()).to_dense(), function(weight))
 
 
 def _compare_dynamic(cases: Cases, context: Context) -> None:

@@ -36,10 +36,14 @@ SMALL = (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 47, 63, 64, 65, 96, 127
 LARGE = (191, 255, 256, 257, 383, 511, 512, 513, 767, 1023, 1024, 1025, 1536, 2047, 2048)
 #: The largest number of columns for which gels is called on Arm; see :func:`drivers`.
 BLOCK = 32
-MANY = 65_537, 65_604
+#: Ranges of the number and the size of other matrices: more than the 65,535 blocks of CUDA in two dimensions of a grid,
+#: and a single large matrix or, on a GPU, hundreds of smaller ones.
+MANY = ((65_537, 65_604), (2, 3))
+LARGER = ((1, 1), (700, 900)), ((201, 230), (97, 130))
 #: Solutions and factors: two matrices, their product, and the multiple of the bound, if it is not 1.
 SOLUTIONS = functions_of("solutions", "judge, problem, a, b, factors")
 OF_MATRICES = functions_of("functions of matrices", "exact, a, size")
+OF_TRIANGLES = functions_of("solutions of triangles", "exact, problem, low, b")
 OF_DEFINITE = functions_of("solutions of definite matrices", "problem, s, b, low, upper")
 BATCHES = ((2, 3), (3, 17), (5, 32), (9, 8), (65, 5), (17, 33), (4, 65), (129, 2), (2, 129))
 
@@ -74,10 +78,12 @@ def _problem(context: Context, form: str, batch: tuple[int, ...], size: int, sha
     wide = torch.complex128 if dtype.is_complex else torch.float64
     eye = torch.eye(size, dtype=wide)
     general = _matrix(context, f"general {form}", (*batch, size, size), dtype) / math.sqrt(size) * share + 2 * eye
+    # Every second size needs other pivots than the diagonal, and every fourth has more right sides than rows.
+    general, right_sides = general.roll(size % 2, -2), 3 if size % 4 else min(2 * size + 1, 201)
     spread = _matrix(context, f"definite {form}", (*batch, size, size), dtype) / math.sqrt(size)
     definite = spread @ spread.mH + eye
     lower = (_matrix(context, f"lower {form}", (*batch, size, size), dtype) / math.sqrt(2 * size)).tril(-1) + 1.5 * eye
-    sides = _matrix(context, f"sides {form}", (*batch, size, 3), dtype)
+    sides = _matrix(context, f"sides {form}", (*batch, size, right_sides), dtype)
     general, definite, lower, sides = (matrix.to(dtype).to(wide) for matrix in (general, definite, lower, sides))
     definite = definite.tril() + definite.tril(-1).mH
     if dtype.is_complex:
@@ -149,16 +155,20 @@ def dense(context: Context) -> Measured:
 
 
 def _compare_many(cases: Cases, context: Context, form: str) -> None:
-    """Compare solutions of more small matrices than the 65,535 blocks of CUDA in two dimensions of a grid."""
+    """Compare solutions of very many small matrices, and of larger ones."""
     drawing = context.drawing("many matrices")
-    count, size = drawing.randint(*MANY), drawing.choice((2, 3))
-    # Larger random numbers would make some of so many matrices nearly singular.
-    problem = _problem(context, form, (count,), size, 0.25)
-    judge = Judge(cases, context, form, f"{count:,} of {size}")
-    a, s, low, b = (matrix.to(judge.dtype).to(context.device) for matrix in problem[:4])
-    _compare_solutions(judge, problem, a, b)
-    judge.product("cholesky", factor := torch.linalg.cholesky(s), factor.mH, problem.definite)
-    judge.product("solve_triangular", problem.lower, torch.linalg.solve_triangular(low, b, upper=False), problem.sides)
+    for limits, sizes in (MANY, LARGER[context.device == "cuda"]):
+        count, size = drawing.randint(*limits), drawing.randint(*sizes)
+        size, form = (size | 1, "float32") if size > 3 else (size, form)
+        # Larger random numbers would make some of so many matrices nearly singular.
+        problem = _problem(context, form, (count,), size, 0.25)
+        judge = Judge(cases, context, form, f"{count:,} of {size}")
+        a, s, low, b = (matrix.to(judge.dtype).to(context.device) for matrix in problem[:4])
+        _compare_solutions(judge, problem, a, b)
+        if size > 3:
+            _compare_definite(judge, problem, s, b)
+        judge.product("cholesky", factor := torch.linalg.cholesky(s), factor.mH, problem.definite)
+        _compare_triangles(judge, problem, low, b)
 
 
 def _compare_singular(cases: Cases, context: Context, form: str, count: int, size: int) -> None:
@@ -181,19 +191,7 @@ def _compare_size(cases: Cases, context: Context, form: str, batch: tuple[int, .
     a, s, low, b = (matrix.to(judge.dtype).to(context.device) for matrix in problem[:4])
     _compare_solutions(judge, problem, a, b)
     _compare_definite(judge, problem, s, b)
-    for transposed in (False, True):
-        for upper in (False, True):
-            exact, triangle = ((matrix.mT if upper else matrix) for matrix in (problem.lower, low))
-            if transposed:
-                exact, triangle = exact.mH, triangle.mH
-            is_upper = upper != transposed
-            name = f"solve_triangular, {'upper' if is_upper else 'lower'}{', adjoint' if transposed else ''}"
-            judge.product(name, exact, torch.linalg.solve_triangular(triangle, b, upper=is_upper), problem.sides)
-            solution = torch.linalg.solve_triangular(triangle, b.mT.contiguous(), upper=is_upper, left=False)
-            judge.product(f"{name}, from the right", solution, exact, problem.sides.mT)
-    strict = problem.lower.tril(-1) + problem.eye
-    solution = torch.linalg.solve_triangular(low, b, upper=False, unitriangular=True)
-    judge.product("solve_triangular, ones on the diagonal", strict, solution, problem.sides)
+    _compare_triangles(judge, problem, low, b)
     if size <= (513 if context.device == "cuda" else 129):
         _compare_decompositions(judge, problem, a, s)
 
@@ -213,6 +211,11 @@ def _compare_definite(judge: Judge, problem: Problem, s: torch.Tensor, b: torch.
     judge.cases.exactly(f"cholesky, above the diagonal, {judge.case}", low.triu(1).abs(), torch.zeros(low.shape))
     for name, function in OF_DEFINITE.items():
         judge.product(name, *function(problem, s, b, low, upper))
+
+
+def _compare_triangles(judge: Judge, problem: Problem, low: torch.Tensor, b: torch.Tensor) -> None:
+    for name, function in OF_TRIANGLES.items():
+        judge.product(f"solve_triangular, {name}", *function(problem.lower, problem, low, b))
 
 
 def _compare_decompositions(judge: Judge, problem: Problem, a: torch.Tensor, s: torch.Tensor) -> None:

@@ -23,8 +23,8 @@ from ...check import ABSENT, SEEN_GRID, Context, Measured, Unanswered, check
 
 # isort: off
 from ..bounds import (
-    UNDERFLOW, UNIT_ROUNDOFF, Cases, adds_bytes, allow_tf32, extensions, gamma, gradients, one_thread, setting, ternary,
-    torch,
+    UNDERFLOW, UNIT_ROUNDOFF, Cases, adds_bytes, allow_tf32, extensions, functions_of, gamma, gradients, one_thread,
+    setting, ternary, torch,
 )  # fmt: skip
 
 TRANSFORM = 2.0**10
@@ -61,6 +61,7 @@ class Layer(t.NamedTuple):
 
     :ivar kernel: the kernel's size in each dimension of the convolution.
     :ivar size: the input's size in each dimension.
+    :ivar stride: the stride in each dimension, or in all, like ``padding`` and ``dilation``.
     :ivar transposed: whether this is the adjoint of a convolution, with ``output_padding``.
     """
 
@@ -70,9 +71,9 @@ class Layer(t.NamedTuple):
     kernel: tuple[int, ...]
     size: tuple[int, ...]
     batch: int = 2
-    stride: int = 1
-    padding: int = 0
-    dilation: int = 1
+    stride: int | tuple[int, ...] = 1
+    padding: int | tuple[int, ...] = 0
+    dilation: int | tuple[int, ...] = 1
     groups: int = 1
     transposed: bool = False
     output_padding: int = 0
@@ -88,13 +89,19 @@ def weight_shape(layer: Layer) -> tuple[int, ...]:
 def output_size(layer: Layer) -> tuple[int, ...]:
     """Return the spatial sizes of the result."""
     sizes = []
-    for size, kernel in zip(layer.size, layer.kernel):
-        spread = layer.dilation * (kernel - 1) + 1
+    for size, kernel, stride, padding, dilation in zip(layer.size, layer.kernel, *steps(layer)):
+        spread = dilation * (kernel - 1) + 1
         if layer.transposed:
-            sizes.append((size - 1) * layer.stride - 2 * layer.padding + spread + layer.output_padding)
+            sizes.append((size - 1) * stride - 2 * padding + spread + layer.output_padding)
         else:
-            sizes.append((size + 2 * layer.padding - spread) // layer.stride + 1)
+            sizes.append((size + 2 * padding - spread) // stride + 1)
     return tuple(sizes)
+
+
+def steps(layer: Layer) -> list[list[int]]:
+    """Return the stride, the padding and the dilation in each dimension."""
+    values = layer.stride, layer.padding, layer.dilation
+    return [list(each) if isinstance(each, tuple) else [each] * len(layer.kernel) for each in values]
 
 
 def terms(layer: Layer) -> tuple[int, int, int]:
@@ -181,13 +188,18 @@ def _compare(
     lengths = (*terms(layer), layer.batch * math.prod(output_size(layer)))
     transforms_five = context.device == "cuda" and layer.kernel == (5, 5) and layer.stride == layer.dilation == 1
 
+    if context.device == "cpu":
+        bound = _bound(kind, name, expected[0], magnitudes[0], lengths[0], TRANSFORM)
+        with cases.offered("oneDNN's layout"), torch.no_grad():
+            weights = (each.float() if layer.transposed else each.to_mkldnn() for each in (weight, bias))
+            actual = _convolve(layer, inputs.to_mkldnn(), *weights).to_dense()
+            cases.compare(f"{description}, oneDNN's layout", actual, expected[0], bound)
     if context.device == "cpu" and not layer.transposed:
         # Compiled and frozen code calls it with what follows.
-        steps = ([each] * len(layer.kernel) for each in (layer.padding, layer.stride, layer.dilation))
+        stride, padding, dilation = steps(layer)
         with cases.offered("a fused activation"), contextlib.suppress(AttributeError), torch.no_grad():
-            options = (*steps, layer.groups, "relu", [], "")
+            options: t.Any = (padding, stride, dilation, layer.groups, "relu", [], "")
             actual = torch.ops.mkldnn._convolution_pointwise(inputs, weight, bias, *options)
-            bound = _bound(kind, name, expected[0], magnitudes[0], lengths[0], TRANSFORM)
             cases.compare(f"{description}, relu", actual, expected[0].relu(), bound)
     for inputs_last, weight_last in layouts:
         arguments = ((inputs, inputs_last), (weight, weight_last), (bias, False))
@@ -255,22 +267,21 @@ def drawn_layers(context: Context, dimensions: int, count: int, transposed: bool
         filters, extra = row["filters"] * groups, row["stride"] - 1 if transposed and dimensions < 3 else 0
         name = f"{channels} x {'x'.join(map(str, kernel))} to {filters}, {row['groups']} groups, stride {row['stride']}"
         name = f"{name}, padding {padding}, dilation {dilation}"
-        steps = row["batch"], row["stride"], padding, dilation, groups, transposed, extra
-        layers.append(Layer(name, channels, filters, kernel, size, *steps))
+        options = row["batch"], row["stride"], padding, dilation, groups, transposed, extra
+        layers.append(Layer(name, channels, filters, kernel, size, *options))
     return layers
 
 
-def _edge_layer(context: Context, dimensions: int, transposed: bool, padded: bool = True) -> Layer:
-    """Return a layer whose channels fill no block of 16, with the widest padding, or a kernel as large as the input."""
-    chance = context.drawing(f"{dimensions} {transposed} edges")
-    groups, channels, filters = (chance.choice(values) for values in ((2, 3), (17, 24, 33, 40), (3, 16, 17, 33)))
-    kernel = chance.randint(*{1: (9, 24), 2: (4, 7), 3: (3, 3)}[dimensions])
-    size = {1: 40, 2: 13, 3: 5}[dimensions] if padded else kernel
-    # With AMX, a stride and a result that is one element wide return memory that nobody has set (pytorch#169688).
-    stride, padding = (chance.choice((1, 1, 2)), kernel - 1) if padded else (1, 0)
-    name = f"{groups} x {channels} x {kernel}^{dimensions} to {filters} each, of {size}, stride {stride}"
-    steps = (kernel,) * dimensions, (size,) * dimensions, 2, stride, padding, 1, groups, transposed
-    return Layer(name, groups * channels, groups * filters, *steps)
+def _listed_layers(context: Context, table: str, dimensions: int, transposed: bool) -> list[Layer]:
+    """Return the layers of a table in ``functions.txt``."""
+    layers = []
+    for name, function in functions_of(table, "chance, d, seed").items():
+        chance = context.drawing(f"{dimensions} {transposed} {name}")
+        groups, channels, filters, kernel, size, options = function(chance, dimensions, context.seed)
+        options = {"groups": groups, "transposed": transposed, **options}
+        name = f"{name}, {groups} x {channels} x {kernel} to {filters} each, of {size}"
+        layers.append(Layer(name, groups * channels, groups * filters, kernel, size, **options))
+    return layers
 
 
 def _compare_layers(cases: Cases, context: Context, layers: t.Sequence[Layer]) -> None:
@@ -311,15 +322,15 @@ def convolutions(context: Context, part: str) -> Measured:
     """
     transposed, on_cpu = part == "transposed", context.device == "cpu"
     cases = Cases("the transposed convolution" if transposed else "the convolution", _require_cudnn(context))
-    usual = Layer("3 x 3", 32, 24 if on_cpu else 40, (3, 3), (14, 14), padding=1)
     for dimensions, count in DRAWN[part]:
         layers = drawn_layers(context, dimensions, count, transposed)
         if not on_cpu and not transposed:
-            # A stride and a result that is one element wide; see _edge_layer for why not on a CPU.
-            steps = (1,) * dimensions, ((stride := 2 + context.seed % 2),) * dimensions, 2, stride
-            layers.insert(2, Layer(f"1 x 1 to a pixel, stride {stride}", 33, 40, *steps))
-        edges = [_edge_layer(context, dimensions, transposed, each) for each in (True, False) if on_cpu]
-        _compare_layers(cases, context, [*layers, *([usual] if part == "conv2d" else []), *edges])
+            layers[2:2] = _listed_layers(context, "layers to a pixel", dimensions, transposed)
+        edges = _listed_layers(context, "layers with edges", dimensions, transposed) if on_cpu else []
+        if part == "conv2d":
+            layers += _listed_layers(context, "layers of pictures", dimensions, transposed)[on_cpu:]
+        layers[-1:-1] = _listed_layers(context, "layers", dimensions, transposed)
+        _compare_layers(cases, context, [*layers, *edges])
         # With AMX, 8-bit inputs of a layer with the widest padding were off by up to 4.8 bounds; 7 bits were not.
         has_amx = "amx_int8" in extensions()
         largest = 256 if adds_bytes() and not has_amx else 128
@@ -341,12 +352,11 @@ def _compare_scaled(cases: Cases, context: Context, layer: Layer, largest: int) 
     factors = weight * scales.double().view(-1, *[1] * (dimensions + 1))
     exact = _convolve(layer, inputs.double() - 3, factors, bias.double())
     step = 2.0 ** round(math.log2(float(exact.abs().max()) / 99))
-    steps = ([each] * dimensions for each in (layer.stride, layer.padding, layer.dilation))
     with cases.offered("scales"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         weights = torch._make_per_channel_quantized_tensor(weight, scales, torch.zeros(len(scales)).long(), 0)
         values = torch._make_per_tensor_quantized_tensor(inputs.byte(), 1.0, 3)
-        packed = getattr(torch.ops.quantized, f"conv{dimensions}d_prepack")(weights, bias, *steps, layer.groups)
+        packed = getattr(torch.ops.quantized, f"conv{dimensions}d_prepack")(weights, bias, *steps(layer), layer.groups)
         actual = getattr(torch.ops.quantized, f"conv{dimensions}d")(values, packed, step, 128).int_repr()
         expected = (exact / step + 128).clamp(0, 255)
         cases.compare(f"{layer.name}, scales", actual, expected, torch.full_like(expected, 0.5))

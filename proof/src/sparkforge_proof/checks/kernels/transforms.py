@@ -16,8 +16,9 @@ from ..bounds import UNIT_ROUNDOFF, Cases, around_powers, functions_of, torch
 from .algebra import REAL, REMEDY
 
 STEPS = 16.0
-#: The lengths in two dimensions: with a large prime factor, long and short, and powers.
-PLANES = (151, 2_229), (8_192, 3), (1_018, 74), (64, 4_096), (5, 16_385)
+#: The lengths in two dimensions: several planes with a single row or column, which are always compared, and, of which
+#: the day selects a pair, with a large prime factor, long and short, and powers.
+PLANES = (3, 1, 11), (4, 13, 1), (151, 2_229), (8_192, 3), (1_018, 74), (64, 4_096), (5, 16_385)
 #: The length of the longest transform that is compared with the definition.
 BY_DEFINITION = 1024
 CLASSES = {name: lengths() for name, lengths in functions_of("lengths of transforms", "", around=around_powers).items()}
@@ -35,7 +36,8 @@ def fft(context: Context) -> Measured:
             for length in lengths[::step]:
                 if form == "float32" or length <= 2**17:
                     _compare_length(cases, context, form, length)
-        _compare_planes(cases, context, form)
+        for shape in (*PLANES[:2], PLANES[2:][context.seed % len(PLANES[2:])]):
+            _compare_planes(cases, context, form, shape)
     if gpu:
         _compare_overflow(cases, context)
     else:
@@ -62,9 +64,8 @@ def _compare_overflow(cases: Cases, context: Context) -> None:
             cases.compare(f"fft that overflows, {length} of {form}", torch.view_as_real(actual), expected, bound)
 
 
-def _compare_planes(cases: Cases, context: Context, form: str) -> None:
-    """Compare transforms of two dimensions, twice with the same plan; the day selects their lengths."""
-    shape = PLANES[context.seed % len(PLANES)]
+def _compare_planes(cases: Cases, context: Context, form: str, shape: tuple[int, ...]) -> None:
+    """Compare transforms of two dimensions, twice with the same plan."""
     dtype, unit = getattr(torch, form), UNIT_ROUNDOFF[form] * (2 if form == "float64" else 1)
     signal = torch.randn(shape, generator=context.generator(f"planes {form} {shape}"), dtype=dtype)
     spectrum, on_device = torch.fft.rfft2(signal.double()), signal.to(context.device)
@@ -73,7 +74,7 @@ def _compare_planes(cases: Cases, context: Context, form: str) -> None:
         _compare(cases, f"rfft2, {shape} of {form}{run}", torch.fft.rfft2(on_device), spectrum, unit, length)
         result = torch.fft.fft2(torch.complex(on_device, on_device * 0))
         _compare(cases, f"fft2, {shape} of {form}{run}", result, complete, unit, length)
-        back = torch.fft.irfft2(torch.fft.rfft2(on_device), s=shape)
+        back = torch.fft.irfft2(torch.fft.rfft2(on_device), s=shape[-2:])
         _compare(cases, f"irfft2, {shape} of {form}{run}", back, signal.double(), 2 * unit, length)
 
 
@@ -108,21 +109,26 @@ def _definition(length: int) -> torch.Tensor:
 
 
 def _compare_length(cases: Cases, context: Context, form: str, length: int) -> None:
-    """Compare complex and real transforms of one length, forward and inverse."""
+    """Compare complex and real transforms of one length, forward and inverse.
+
+    Some are of rows, some of columns, and some of rows that begin more than their length apart.
+    """
     dtype, unit = getattr(torch, form), UNIT_ROUNDOFF[REAL[form]] * (2 if form == "float64" else 1)
     wide = torch.complex64 if form == "float32" else torch.complex128
     generator = context.generator(f"fft {form} {length}")
-    count = 1 if length > 20_000 else 3 + length % 7
+    count, layout = 1 if length > 20_000 else 3 + length % 7, (length + context.seed) % 3
     signal = torch.randn(count, length, generator=generator, dtype=wide).to(torch.complex128)
-    on_device, real = signal.to(wide).to(context.device), signal.real.clone()
-    real_on_device = real.to(dtype).to(context.device)
-
-    def compare(name: str, actual: torch.Tensor, expected: torch.Tensor) -> None:
-        _compare(cases, f"{name}, {length} of {form}", actual, expected, unit, length)
-
-    compare("fft", torch.fft.fft(on_device), _transform(signal))
-    compare("ifft", torch.fft.ifft(on_device), _transform(signal.conj()).conj() / length)
-    spectrum = _transform(real.to(torch.complex128))[:, : length // 2 + 1]
-    compare("rfft", torch.fft.rfft(real_on_device), spectrum)
+    spectrum = _transform(signal.real.to(torch.complex128))[:, : length // 2 + 1]
     half = spectrum.to(wide).to(torch.complex128)
-    compare("irfft", torch.fft.irfft(half.to(wide).to(context.device), n=length), torch.fft.irfft(half, n=length))
+
+    def compare(name: str, x: torch.Tensor, expected: torch.Tensor, **options: int) -> None:
+        rows = x.to(context.device, dtype if not x.is_complex() else wide)
+        laid = rows.t().contiguous() if layout == 1 else torch.cat([rows, rows[:, :layout]], 1)[:, : rows.shape[1]]
+        actual = getattr(torch.fft, name)(laid, dim=0 if layout == 1 else -1, **options)
+        actual = actual.t() if layout == 1 else actual
+        _compare(cases, f"{name}, {length} of {form}, layout {layout}", actual, expected, unit, length)
+
+    compare("fft", signal, _transform(signal))
+    compare("ifft", signal, _transform(signal.conj()).conj() / length)
+    compare("rfft", signal.real, spectrum)
+    compare("irfft", half, torch.fft.irfft(half, n=length), n=length)

@@ -6,7 +6,7 @@ import math
 import typing as t
 
 from ...check import Context
-from ..bounds import torch
+from ..bounds import functions_of, torch
 
 if t.TYPE_CHECKING:
     Batch = tuple[torch.Tensor, torch.Tensor]
@@ -81,16 +81,7 @@ class Recipe(t.NamedTuple):
 
 
 #: The recipes by which the network is trained.
-RECIPES = [
-    Recipe("float32", options={"foreach": False}),
-    Recipe("float32, one optimiser kernel for all weights", options={"foreach": True}),
-    Recipe("float32, fused optimiser", options={"fused": True}),
-    Recipe("float32, with checkpoints", options={"foreach": True}, checkpoints=True),
-    Recipe("bfloat16", "bfloat16", options={"foreach": True}),
-    Recipe("bfloat16, fused, with checkpoints", "bfloat16", options={"fused": True}, checkpoints=True),
-    Recipe("float16 with loss scaling", "float16", options={"foreach": True}),
-    Recipe("float16 with loss scaling, fused optimiser", "float16", options={"fused": True}),
-]
+RECIPES = [Recipe(name, *values()) for name, values in functions_of("recipes", "").items()]
 #: The epsilon is larger than gradients that consist of rounding errors, which Adam would turn into full steps.
 OPTIONS = {"lr": 3e-3, "eps": 1e-3, "weight_decay": 0.1}
 

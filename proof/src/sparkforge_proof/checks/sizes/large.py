@@ -7,6 +7,7 @@ therefore either right or wrong, regardless of the order of summation, and no bo
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 import typing as t
 
@@ -40,6 +41,7 @@ UNFIT = {
     "int8": ("mean nanmean", "var", "std", "norm", "logsumexp", "softmax", "log_softmax"), "bfloat16": ("cumsum",),
 }  # fmt: skip
 FORMATS = ("float32", "float16", "bfloat16")
+EQUAL = functions_of("numbers that are equal")
 Function = t.Callable[[t.Any], t.Any]
 
 REMEDY = (
@@ -259,31 +261,26 @@ def vocabulary(context: Context) -> Measured:
 
 
 def _compare_row(cases: Cases, context: Context, form: str, dtype: torch.dtype) -> None:
-    """Compare operators on a complete row, or on a table with as many rows."""
+    """Compare operators on a complete row, on a table with as many rows, and on rows of a single extreme number."""
     row = integers(context, "row", (2, VOCABULARY), -1, 2)
     positions = torch.tensor([[VOCABULARY - 2, 65_536, 7], [131_072, VOCABULARY - 1, 65_535]])
     for rank, value in enumerate((5.0, 4.0, 3.0)):
         row.scatter_(1, positions[:, rank : rank + 1], value)
-    on_device = row.to(context.device, dtype)
-    top = on_device.topk(3)
-    cases.exactly(f"the three largest, {form}", top[0], torch.tensor([[5.0, 4.0, 3.0]] * 2))
-    cases.exactly(f"where the three largest are, {form}", top[1], positions)
-    cases.exactly(f"where the largest is, {form}", on_device.argmax(-1), positions[:, 0])
-    cases.exactly(f"sorted, {form}", on_device.sort(-1)[0][:, [0, -3, -2, -1]], row.sort(-1)[0][:, [0, -3, -2, -1]])
+    table, states = integers(context, "table", (VOCABULARY, 16)), integers(context, "states", (7, 16))
+    on_device, weight = row.to(context.device, dtype), table.to(context.device, dtype).requires_grad_()
+    many, tokens = torch.arange(90_001) * 7_919 % VOCABULARY, positions.flatten()
+    names = {"row": row, "x": on_device, "at": positions, "table": table, "w": weight, "tokens": tokens, "many": many,
+             "i": many.to(context.device), "states": states, "size": VOCABULARY, "gradients": gradients}  # fmt: skip
+    for name, function in functions_of("rows of a vocabulary", "", **names).items():
+        cases.exactly(f"{name}, {form}", *map(torch.as_tensor, function()))
     _compare_running(cases, form, row, on_device)
-    cases.exactly(f"sum, {form}", on_device.sum(-1, dtype=torch.float32), row.sum(-1))
-    table = integers(context, "table", (VOCABULARY, 16))
-    tokens = positions.flatten()
-    weight = table.to(context.device, dtype).requires_grad_()
-    embedded = f.embedding(tokens.to(context.device), weight)
-    cases.exactly(f"table, {form}", embedded, table[tokens])
-    (gradient,) = gradients(embedded, (weight,), torch.ones_like(embedded))
-    expected = torch.zeros_like(table)
-    expected[tokens] = 1
-    cases.exactly(f"gradient of the table, {form}", gradient, expected)
-    states = integers(context, "states", (7, 16))
-    product = f.linear(states.to(context.device, dtype), weight.detach())
-    cases.exactly(f"projection, {form}", product, states @ table.t())
+    extremes = math.inf, -math.inf, torch.finfo(dtype).max, torch.finfo(dtype).min
+    for length, number in itertools.product((1, 33, 1_025, 70_001), extremes):
+        x = torch.full((3, length), number, dtype=dtype, device=context.device)
+        for name, function in EQUAL.items():
+            result = function(x)
+            expected = torch.full(result.shape, number, dtype=torch.float64)
+            cases.exactly(f"{name} of {length:,} times {number}, {form}", result, expected)
 
 
 def _compare_running(cases: Cases, form: str, rows: torch.Tensor, on_device: torch.Tensor) -> None:
