@@ -1291,7 +1291,7 @@ source = spark-arena/recipe-registry#13
 
 [semaphore-gone]
 keys = SemLock._rebuild(
-pattern = SemLock\._rebuild\([^\n]*\n(?:[ ~^]+\n)?FileNotFoundError
+pattern = SemLock\._rebuild\([^\n]*\n(?:[ ~^]+\n)?(?:FileNotFoundError|Exception: WorkerProc)
 cause = A process did not find a semaphore that its parent process had created: systemd-logind removed it when the
     account's last login ended (RemoveIPC), or the two run on different hosts or in different containers.
 remedy = Keep the account's IPC objects after a logout (sudo loginctl enable-linger USER, or RemoveIPC=no in

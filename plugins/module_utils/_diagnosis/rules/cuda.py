@@ -278,9 +278,10 @@ source = pytorch/ort#95
 
 [attention-guard]
 keys = but was built for sm
-pattern = FATAL: kernel \S+ is for (\S+), but was built for (?P<built>sm\d+)
+pattern = FATAL: (?:kernel \S+|this function) is for (\S+), but was built for (?P<built>sm\d+)
 cause = A memory-efficient attention kernel has no code for {built} (only for {found}), so its results are wrong.
-remedy = Do not use this PyTorch: build it with TORCH_CUDA_ARCH_LIST=12.0, or with the guard patch of the role pytorch.
+remedy = If it is xformers' kernel, uninstall xformers. Otherwise do not use this PyTorch: build it with
+    TORCH_CUDA_ARCH_LIST=12.0, or with the guard patch of the role pytorch.
 source = GuigsEvt/dgx_spark_config#5
 
 [kernel-built-for-others]

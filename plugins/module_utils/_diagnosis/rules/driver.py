@@ -623,6 +623,18 @@ source =
     M-Bab/linux-kernel-amdgpu-binaries#101
     NVIDIA/nvidia-container-toolkit#1611
 
+[driver-library-of-torch]
+keys = driver_api.cpp
+pattern = handle_(?P<number>\d) INTERNAL ASSERT FAILED at '[^'\n]*(?P<file>driver_api\.cpp)'
+values =
+    library of number: 0 => libcuda.so.1
+    library of number: . => libnvidia-ml.so.1
+cause = PyTorch could not load the driver's library {library} ({file}).
+remedy = Check it where the program runs (ldconfig -p | grep -e libcuda -e libnvidia-ml). Start a container with --gpus
+    all
+    and NVIDIA_DRIVER_CAPABILITIES=compute,utility; on the host, install the driver's libraries (libnvidia-compute-580).
+source = LlamaChinese/Llama-Chinese#256
+
 [pcie-fault]
 keys =
     AER: Uncorrectable

@@ -33,7 +33,8 @@ keys =
     `Result::unwrap()`
     panicked at
     Cargo.toml
-pattern = (?P<log_rust>Result::unwrap\(\)|panicked at|Cargo\.toml)
+    DriverError(CUDA_
+pattern = (?P<log_rust>Result::unwrap\(\)|panicked at|Cargo\.toml|DriverError\(CUDA_)
 cause =
 remedy =
 
@@ -403,7 +404,7 @@ remedy =
 
 [log-ends-waiting]
 keys = The log ends with:
-pattern = ^The log ends with: [^\n]*(?P<awaited>[Ww]aiting for)
+pattern = ^The log ends with: [^\n]*(?P<awaited>[Ww]aiting for|[Pp]lease wait for)
 cause =
 remedy =
 

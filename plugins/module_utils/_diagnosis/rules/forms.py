@@ -949,6 +949,9 @@ values =
     advice of why: .*got multiple values for keyword argument '(?:trust_remote_code|torch_dtype|dtype|device_map
     +|attn_implementation)' => Pass that argument only once: remove it from your call, or from the configuration that
     + already passes it. If neither is yours, install the Transformers that the program names
+    advice of why: KeyError: '[\w.]*layers\.\d+\.(?:\w+\.)*(?:\w*attn|mixer|indexer)'$ => vLLM looks for that
+    + layer's cache on the wrong rank or with a wrong setting: start it without --pipeline-parallel-size and without
+    + speculative decoding, or use a newer release
     advice of why: UnboundLocal => Update the program or the node whose file the traceback names last (git pull, pip
     + install -U); if it stays, add the missing case at that line (for 12.1, that of 12.0), or choose another option
     + there
@@ -1101,7 +1104,8 @@ values =
     advice of why: .*NCCL error => Set NCCL_DEBUG=WARN and read the first NCCL WARN of each rank (invalid usage:
     + usually two ranks on one GPU; a Spark has one GPU, so start one rank per host; system error: the network between
     + the hosts)
-    advice of why: mNextBlocks|.*kvCacheManager => Its cache manager has a fault here: turn off the reuse of blocks
+    advice of why: mNextBlocks|(?!.*(?:memory|alloc)).*kvCacheManager => Its cache manager has a fault here: turn off
+    + the reuse of blocks
     + (kv_cache_config: enable_block_reuse: false), or use a newer release
     advice of why: .*(?:remaining_buffer|eserializ|erialized engine) => The engine comes from another release or GPU:
     + build it again with this release on this GPU (trtllm-build), or serve the model without one (--backend pytorch)

@@ -761,10 +761,15 @@ source = unslothai/unsloth#1287
 keys =
     SyntaxError: invalid syntax
     SyntaxError: f-string
-pattern = ^(SyntaxError: (?:invalid syntax|f-string[^\n]{0,60}))
+    SyntaxError: (unicode error)
+pattern =
+    ^(SyntaxError: (?:invalid syntax|f-string[^\n]{0,60}))
+    ^(SyntaxError: \(unicode error\) 'unicodeescape'[^\n]{0,60})
 cause = A Python file does not fit the Python that runs it ({found}): it is for a newer or much older Python, or is not
     Python.
-remedy = Check the line above it and python --version, and run it with the Python that the program requires.
+remedy = Check the line above it and python --version, and run it with the Python that the program requires. If it is a
+    node or
+    an extension, update it, or remove its directory until its author has mended it.
 
 [semaphores-missing]
 keys = synchronize.py

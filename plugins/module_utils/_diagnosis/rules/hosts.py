@@ -249,6 +249,22 @@ cause = torchrun's processes did not meet ({found}): the host of --rdzv-endpoint
 remedy = On all hosts, pass the same --rdzv-id and the first host's address in the network between them. Start it on all
     hosts within the timeout, and open the port in the firewall (ufw).
 
+[rendezvous-closed]
+keys =
+    RendezvousClosedError
+    is not renewed
+pattern =
+    (RendezvousClosedError)
+    Keep-alive key (?P<key>\S+) is not renewed
+uncertain = yes
+cause = torchrun's meeting of the hosts is over[ (the host of {key} no longer answers)]: the launcher of another host
+    ended, or lost its connection.
+remedy = Read the other hosts' logs for their first error (memory, the kernel's log, the network). Then start torchrun
+    again on all hosts, with a new --rdzv-id.
+source =
+    pytorch/pytorch#116974
+    Lightning-AI/pytorch-lightning#3029
+
 [rdma-device-not-opened]
 keys =
     ibv_open_device failed

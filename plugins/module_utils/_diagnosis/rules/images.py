@@ -933,7 +933,9 @@ keys =
     No matching profile
     NIMProfileIDNotFound
     Unknown profiles provided
+    Could not find a profile that
 pattern =
+    (Could not find a profile that is currently runnable)
     (Unknown profiles provided: \{[^}\n]{1,80}\})
     (No compatible profiles? found[^\n]{0,80})
     (Could not match a profile in manifest)

@@ -180,6 +180,14 @@ pattern = (this custom template is not supported)
 cause = llama.cpp can read the model's chat template only with its Jinja engine ({found}).
 remedy = Start it with --jinja, or choose one of its own templates (--chat-template chatml).
 
+[llama-python-absent]
+keys = has no attribute 'Llama
+pattern = 'NoneType' object has no attribute '(Llama\w*)'
+cause = The program found no llama-cpp-python that it can import, and so has no {found}.
+remedy = Install it with CUDA in the program's environment (CMAKE_ARGS='-DGGML_CUDA=on -DCMAKE_CUDA_ARCHITECTURES=121'
+    pip install --no-cache-dir --force-reinstall llama-cpp-python), and try python -c 'import llama_cpp'.
+source = oobabooga/textgen#4817
+
 [ollama-architecture]
 keys = unsupported architecture "
 pattern = Error: unsupported architecture '(\w+)'

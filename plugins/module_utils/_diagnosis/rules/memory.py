@@ -26,6 +26,23 @@ remedy = Remove the limit on locked memory (ulimit -l shows it): --ulimit memloc
     nvidia-spark-grub-kho` and reboot.
 source = NVIDIA/nccl-tests#206
 
+[trtllm-memory]
+keys = [TensorRT-LLM]
+pattern = \[TensorRT-LLM\][^\n]*?(?P<call>CUDA runtime error in [^\n:]{3,80}|Can't allocate KV
+    + cache|cuda\w*Malloc\w*)[^\n]*?
+    +(?:out of memory|not enough free memory)
+cause = TensorRT-LLM found too little memory ({call}).
+remedy = Lower kv_cache_config.free_gpu_memory_fraction (0.5), --max_seq_len and --max_batch_size, end other programs,
+    and
+    drop the page cache (sync; echo 3 | sudo tee /proc/sys/vm/drop_caches), which a GB10's GPU shares.
+
+[graph-capture-memory]
+keys = apture cuda graph failed
+pattern = [Cc]apture cuda graph failed: (?P<why>[^\n]{0,160}out of memory)
+cause = SGLang had too little memory left to record its CUDA graphs ({why}).
+remedy = Lower --mem-fraction-static (0.8 or 0.7) and --cuda-graph-max-bs (16), or start it with --disable-cuda-graph.
+    End other programs and drop the page cache before.
+
 [jetson-memory]
 keys = NvMapMemAllocInternalTagged
 pattern = NvMapMemAllocInternalTagged: (?P<size>\d+) error 12

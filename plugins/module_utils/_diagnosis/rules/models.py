@@ -24,6 +24,15 @@ remedy = Use a newer release or image (NVIDIA's nvcr.io/nvidia/sglang instead of
     for an import that failed.
 source = NVIDIA/dgx-spark-playbooks#68
 
+[processor-call-failed]
+keys = Failed to apply
+pattern = Failed to apply (?P<processor>\w*Processor) on data=
+uncertain = yes
+cause = The model's {processor} did not accept the image, video, audio or text that the server gave it (at the start, a
+    dummy of the largest size), or the options for it.
+remedy = Read the exception above. Install the Transformers that this release of vLLM names, leave out
+    --mm-processor-kwargs, and check the input (its size and format); --limit-mm-per-prompt with 0 leaves a kind out.
+
 [sglang-watchdog]
 keys = Watchdog timeout (self.watchdog_timeout
 pattern = Watchdog timeout \(self\.watchdog_timeout=(?P<time>[\d.]+)

@@ -251,6 +251,38 @@ cause = NCCL sees no RDMA device ({found}): its container has no /dev/infiniband
 remedy = Check ibdev2netdev on the host. Give the container --device /dev/infiniband, --cap-add IPC_LOCK and --ulimit
     memlock=-1, and unset NCCL_IB_HCA or set it to rocep1s0f0 and the like.
 
+[nccl-libfabric]
+keys = NET/OFI
+pattern = (?:NCCL WARN |^\W*)NET/OFI (?P<why>(?:[Cc]ould|[Ff]ail|[Uu]nable|[Nn]o|[Ee]rror)[^\n]{3,140})
+cause = NCCL's plugin for libfabric (aws-ofi-nccl) failed: {why}.
+remedy = Between Sparks it is not needed: export NCCL_NET_PLUGIN=none, and remove it from LD_LIBRARY_PATH. On a cluster
+    that needs it, use the plugin's release for this NCCL.
+
+[nccl-topology-incomplete]
+keys = of node
+pattern = (?P<part>Attribute \w+ of node \w+) not found
+cause = NCCL does not find a part of the host's topology: {part}. It reads /sys, or the file in NCCL_TOPO_FILE.
+remedy = Unset NCCL_TOPO_FILE and CUDA_VISIBLE_DEVICES for a try, let the container see /sys as the host does (no own
+    mount or sandbox over it), and use a newer NCCL (NCCL_DEBUG=INFO with NCCL_TOPO_DUMP_FILE shows what it finds).
+source = TinyLLaVA/TinyLLaVA_Factory#112
+
+[nccl-address-families]
+keys = .ss_family
+pattern = (ss1\.ss_family == ss2\.ss_family)
+cause = One host offers NCCL an IPv4 address and another an IPv6 address ({found}).
+remedy = Set NCCL_SOCKET_FAMILY=AF_INET on all hosts, and NCCL_SOCKET_IFNAME to the interface between them, which must
+    have an IPv4 address (ip -4 addr).
+source = pytorch/pytorch#135355
+
+[nccl-nvls]
+keys =
+    transport/nvls
+    NVLS rank
+pattern = NCCL WARN (?P<why>NVLS rank[^\n]{3,100}|[^\n]{0,60}multicast[^\n]{0,60})
+cause = NCCL could not set up NVLink SHARP (NVLS), which needs multicast memory over NVLink switches: {why}.
+remedy = Turn it off (export NCCL_NVLS_ENABLE=0, in a container docker run -e). A Spark does not have it.
+source = NVIDIA/nccl#1769
+
 [perftest-exchange]
 keys = Failed to exchange data between server and clients
 pattern = (Failed to exchange data between server and clients)

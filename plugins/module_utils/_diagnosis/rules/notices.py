@@ -137,7 +137,8 @@ pattern =
 notice = yes
 cause = Ollama found no GPU that it can use and runs on the CPU ({found}).
 remedy = Make nvidia-smi work for its account (a container needs --gpus all), load nvidia-uvm (sudo nvidia-modprobe -u),
-    remove CUDA_VISIBLE_DEVICES from its unit, and update Ollama: it needs its cuda_v13 libraries for a GB10.
+    remove CUDA_VISIBLE_DEVICES and OLLAMA_LLM_LIBRARY from its unit (cuda is no valid value of the latter), and update
+    + Ollama: it needs its cuda_v13 libraries for a GB10.
 
 [triton-kernels-other-release]
 keys = Failed to import Triton kernels
@@ -214,9 +215,8 @@ pattern =
     Found GPU\d+ ([^\n]+?) which is of (?:cuda|compute) capability (?:\(CC\) )?12\.1(?!(?s:.{0,200}?)- \((?:[5-9]|1
     +[01])\.)
 notice = yes
-cause = PyTorch up to 2.10 warns that it does not support {found} (12.1): this is harmless, because code for 12.0 runs
-    on it.
-remedy = Nothing to do; 2.11 and newer support it.
+cause = PyTorch warns that it does not support {found} (12.1): this is harmless, because code for 12.0 runs on it.
+remedy = Nothing to do. Builds for CUDA 13 run; 2.10 and older, and some newer ones, only warn.
 source = eugr/spark-vllm-docker#15
 
 [cpu-torch]

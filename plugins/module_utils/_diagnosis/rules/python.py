@@ -786,9 +786,10 @@ keys =
     max supported IR version
     ONNX Runtime only *guarantees* support
 pattern =
-    Unsupported model IR version: (?P<need>\d+), max supported IR version: (?P<most>\d+)
-cause = The ONNX model has IR version {need}, but this onnxruntime reads only up to {most}.
-remedy = Upgrade onnxruntime, or export the model again with an older onnx (model.ir_version = {most}).
+    Unsupported model IR version: (?P<need1>\d+), max supported IR version: (?P<most1>\d+)
+    Opset (?P<need2>\d+) is under development[^\n]{0,120}?is till opset (?P<most2>\d+)
+cause = The ONNX model needs version {need} of the format (IR or opset), but this onnxruntime reads only up to {most}.
+remedy = Upgrade onnxruntime, or export the model again with an older onnx (model.ir_version, opset_version = {most}).
 
 [model-file-of-another-release]
 keys = /models/
@@ -841,10 +842,13 @@ source = nerfstudio-project/gsplat#585
 keys = got an unexpected keyword argument
 pattern = TypeError: (?P<function>[\w.<>]+)\(\) got an unexpected keyword argument '(?P<argument>\w+)'
 uncertain = yes
+values =
+    advice of function: process_vision_info => Upgrade its package: pip install -U qwen-vl-utils
+    advice of function: . => Install the versions that the program's release pins, or upgrade the package in the
+    + traceback's last lines. For a model's own code, use the revision for the installed Transformers
 cause = {function} does not know {argument}[, with which {raiser} calls it]: its package is another version than the
     caller expects, or the caller is at fault.
-remedy = Install the versions that the program's release pins, or upgrade the package in the traceback's last lines. For
-    a model's own code, use the revision for the installed Transformers.
+remedy = {advice}.
 
 [package-hollow]
 keys =

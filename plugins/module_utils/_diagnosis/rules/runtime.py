@@ -732,8 +732,10 @@ keys =
     CUBLAS_STATUS_NOT_INITIALIZED
 pattern = (CUBLAS_STATUS_(?:ALLOC_FAILED|NOT_INITIALIZED))
 uncertain = yes
-cause = cuBLAS could not start ({found}). This happens if it has no memory left.
-remedy = Leave more memory free: end other programs on the GPU, or use a smaller share, batch or model.
+cause = cuBLAS could not start ({found}). This happens if it has no memory left, or if the cuBLAS of another CUDA is
+    loaded with the program's own.
+remedy = Leave more memory free: end other programs on the GPU, or use a smaller share, batch or model. If much is free,
+    unset LD_LIBRARY_PATH, and let pip list show only one major version of nvidia-cublas (that of the installed torch).
 source = QwenLM/Qwen3#873
 
 [tensorflow-architecture]
@@ -823,6 +825,13 @@ cause = vLLM's flash-attention is not available on this GPU[ (version {version}:
 remedy = Choose another attention backend (--attention-backend TRITON_ATTN or FLASHINFER; before vLLM 0.12,
     VLLM_ATTENTION_BACKEND), also for the vision part (--mm-encoder-attn-backend TORCH_SDPA).
 source = vllm-project/vllm#35341
+
+[fused-attention-refused]
+keys = for fused attention
+pattern = (?P<why>Invalid combination of [^\n]{3,80}) for fused attention
+cause = Transformer Engine has no fused kernel of cuDNN for this attention: {why}.
+remedy = Turn it off (export NVTE_FUSED_ATTN=0; with NVTE_FLASH_ATTN=1, flash-attention is used if it is installed), or
+    change what the message names (bf16, a sequence length that is a multiple of 64, cuDNN 9).
 
 [flashinfer-configuration]
 keys =

@@ -82,8 +82,12 @@ remedy = Allow the download, or put o200k_base.tiktoken and cl100k_base.tiktoken
 source = NVIDIA/dgx-spark-playbooks#17
 
 [harmony-message-malformed]
-keys = HarmonyError:
-pattern = HarmonyError: (?P<why>(?!error downloading)[^\n]{3,160})
+keys =
+    HarmonyError:
+    output messages (reasoning and final)
+pattern =
+    HarmonyError: (?P<why1>(?!error downloading)[^\n]{3,160})
+    (?P<why2>Expected \d+ output messages \(reasoning and final\), but got \d+)
 uncertain = yes
 cause = gpt-oss wrote a message that the parser of its format (openai-harmony) does not accept: {why}.
 remedy = Send the request again. If it happens often, use a newer release of the server and of openai-harmony, give the

@@ -380,6 +380,15 @@ cause = Two parts of a model do not fit each other ({shapes}): {reason}.
 remedy = {advice}.
 source = sgl-project/sglang#10090
 
+[reduction-sizes-differ]
+keys = must have same reduction dim
+pattern = must have same reduction dim, but got (?P<shapes>\[[^\]\n]+\] X \[[^\]\n]+\])
+cause = Two matrices cannot be multiplied: {shapes}. A part of the model (often the draft model of speculative decoding)
+    does not fit, or this release loads it wrongly.
+remedy = Start it without speculative decoding first, then with a draft model that was made for exactly this model, or
+    with another release of the server.
+source = vllm-project/vllm#48848
+
 [sequences-differ]
 keys = expected sequence of length
 pattern = expected sequence of length (?P<first>\d+) at dim \d+ \(got (?P<other>\d+)\)

@@ -277,6 +277,16 @@ cause = Worker processes of a DataLoader ended on their own ({process}), and thi
 remedy = Run once with num_workers=0, which shows the error. Start a container with --ipc=host, use fewer workers, and
     look for Out of memory in the kernel's log (journalctl -k).
 
+[pin-memory-thread-ended]
+keys = Pin memory thread exited
+pattern = (Pin memory thread exited unexpectedly)
+uncertain = yes
+cause = The thread that copies a DataLoader's batches to pinned memory ended ({found}): a worker died, or no memory
+    could
+    be pinned.
+remedy = Pass pin_memory=False (dataloader_pin_memory: false), which costs nothing on a GB10, and run once with
+    num_workers=0, which shows a worker's own error. Start a container with --ipc=host.
+
 [loss-not-a-number]
 keys =
     loss: nan
