@@ -42,6 +42,9 @@ ABOVE = ("modules", "plugin_utils", "tools")
 RECIPES = {"check": (7, 3), "stack": (8, 2)}
 
 _PREFIX = "ansible_collections.sparkforge.dgx_spark."
+#: Packages with absolute names, and their directories.
+_SOURCES = {"sparkforge": "cli", "sparkforge_guard": "guard/src", "sparkforge_proof": "proof/src",
+            "tests": "", "guard": "", "proof": "", "lab": ""}  # fmt: skip
 
 
 class Row(t.NamedTuple):
@@ -99,8 +102,8 @@ def imports(path: Path, root: Path) -> tuple[tuple[Path, bool], ...]:
             base = path.parents[node.level - 1] / (node.module or "").replace(".", "/")
         elif (node.module or "").startswith(_PREFIX):
             base = root / (node.module or "").removeprefix(_PREFIX).replace(".", "/")
-        elif (node.module or "").partition(".")[0] == "sparkforge":
-            base = root / "cli" / (node.module or "").replace(".", "/")
+        elif (top := (node.module or "").partition(".")[0]) in _SOURCES:
+            base = root / _SOURCES[top] / (node.module or "").replace(".", "/")
         else:
             continue
         for alias in node.names:

@@ -16,11 +16,12 @@ import random
 import re
 import sys
 import tempfile
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
+from benchmarks import house
 from lab.host import LabError, fail, install_packages
 from tests.mutants.__main__ import KILLED, LIMIT, Bench
 from tests.mutants.data import CHECKOUT
@@ -222,95 +223,51 @@ def python_files(*directories: str) -> list[str]:
     return sorted(str(path.relative_to(CHECKOUT)) for path in files)
 
 
-def _names(file: str) -> Iterator[str]:
-    """Yield the modules that a file imports, as dotted names relative to the checkout."""
-    package = file.removesuffix(".py").split("/")[:-1]
-    for node in ast.walk(ast.parse((CHECKOUT / file).read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = node.module or ""
-            if node.level:
-                base = ".".join([*package[: len(package) - node.level + 1], *([base] if base else [])])
-            yield base
-            yield from (f"{base}.{alias.name}" for alias in node.names)
-
-
-def _file(name: str, known: set[str]) -> str:
-    path = name.removeprefix("ansible_collections.sparkforge.dgx_spark.").replace(".", "/")
-    for candidate in (f"{path}.py", f"cli/{path}.py", f"guard/src/{path}.py", f"proof/src/{path}.py"):
-        if candidate in known:
-            return candidate
-    return ""
-
-
 @functools.cache
-def graph() -> dict[str, set[str]]:
-    """Return the files that each file imports; a test of a module, role or action plugin counts as importing it."""
-    files = python_files(
-        "plugins", "tools", "cli", "lab", "tests/unit", "tests/golden", "tests/playbooks", "guard", "proof", "roles"
-    )
-    known = set(files)
-    edges = {file: {path for name in _names(file) if (path := _file(name, known))} - {file} for file in files}
-    doors = {Path(file).stem: file for file in files if file.startswith(("plugins/modules/", "plugins/action/"))}
-    for file in files:
-        if "tests/" in file:
-            text = (CHECKOUT / file).read_text(encoding="utf-8")
-            edges[file] |= {door for stem, door in doors.items() if f'"{stem}"' in text}
-            edges[file] |= {path for path in files if path.startswith("roles/") and Path(path).name in text}
-            named = [stem for stem in doors if Path(file).stem.startswith(f"test_{stem}")]
-            edges[file] |= {f"plugins/{kind}/{stem}.py" for stem in named for kind in ("modules", "action")} & known
-    return edges
+def tests() -> dict[str, set[Path]]:
+    """Return the tests that need no other machine, each with the files that it imports, directly or not.
+
+    A test that names a module, an action plugin or a role's file imports it, too.
+    """
+    doors = [
+        path for name in ("plugins/modules", "plugins/action", "roles") for path in (CHECKOUT / name).rglob("*.py")
+    ]
+    imported = {}
+    for test in filter(TESTS.match, python_files("tests", "guard/tests", "proof/tests")):
+        text = (CHECKOUT / test).read_text(encoding="utf-8")
+        named = [
+            door for door in doors
+            if f'"{door.stem}"' in text or door.name in text or Path(test).stem.startswith(f"test_{door.stem}")
+        ]  # fmt: skip
+        imported[test] = house.reached([CHECKOUT / test, *named], CHECKOUT) | set(named)
+    return imported
 
 
 def near(file: str) -> list[str]:
-    """Return the test files that reach a file, nearest first; the one named after the file comes before all others."""
-    importers: dict[str, set[str]] = defaultdict(set)
-    for importer, needed in graph().items():
-        for other in needed:
-            importers[other].add(importer)
-    distance, at = {file: 0}, [file]
-    while at:
-        at = [other for importer in at for other in sorted(importers[importer]) if distance.setdefault(other, 99) == 99
-              and not distance.__setitem__(other, distance[importer] + 1)]  # fmt: skip
+    """Return the test files that reach a file; the one named after the file comes before all others."""
+    stem, package = Path(file).stem.lstrip("_"), Path(file).parent.name
     if file.startswith("roles/"):
         # A role's files and templates are never imported: its own tests read them.
-        role = file.split("/")[1]
         return [
-            importer
-            for importer in sorted(graph())
-            if re.search(rf"tests/unit/(roles|.*plans)/test_{role}\w*\.py$", importer)
+            test
+            for test in tests()
+            if re.search(rf"tests/unit/(roles|.*plans)/test_{file.split('/')[1]}\w*\.py$", test)
         ]
-    stem = Path(file).stem.lstrip("_")
-    tests = [importer for importer in distance if TESTS.match(importer)]
-    named = [
-        importer
-        for importer in graph()
-        if re.search(rf"tests/unit/(.*/)?test_{stem}\.py$", importer) and _kin(importer, file)
-    ]
-    if file.startswith("proof/") and len(tests) < FEW:
+    reaching = {test for test, imported in tests().items() if CHECKOUT / file in imported}
+    tokens = {test: set(re.findall(r"\w+", (CHECKOUT / test).read_text(encoding="utf-8"))) for test in tests()}
+    if file.startswith("proof/") and len(reaching) < FEW:
         # A file that runs as a program is never imported, so all tests that mention it count.
-        word = re.compile(rf"\b{stem}\b")
-        tests += [
-            importer
-            for importer in graph()
-            if TESTS.match(importer) and word.search((CHECKOUT / importer).read_text("utf-8"))
-        ]
-    mention = {importer: Path(file).name in (CHECKOUT / importer).read_text(encoding="utf-8") for importer in tests}
+        reaching |= {test for test in tests() if stem in tokens[test]}
+
+    def kin(test: str) -> bool:
+        return f"/{package}/" in test or (file.startswith("cli/") and "/cli/" in test)
+
+    named = {test for test in tests() if Path(test).stem == f"test_{stem}" and kin(test)}
     order = sorted(
-        {*tests, *named},
-        key=lambda importer: (
-            importer not in named, not _kin(importer, file), not mention.get(importer), distance.get(importer, 50),
-            importer,
-        ),
-    )  # fmt: skip
-    plays = [importer for importer in order if importer.startswith("tests/playbooks")]
-    return [importer for importer in order if importer not in plays][:FILES] + plays[:2]
-
-
-def _kin(test: str, file: str) -> bool:
-    """Tell whether a test is in the directory for the file's package."""
-    return f"/{Path(file).parent.name}/" in test or (file.startswith("cli/") and "/cli/" in test)
+        reaching | named, key=lambda test: (test not in named, not kin(test), stem not in tokens[test], test)
+    )
+    plays = [test for test in order if test.startswith("tests/playbooks")]
+    return [test for test in order if test not in plays][:FILES] + plays[:2]
 
 
 # -- drawing
