@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import re
 from pathlib import Path
 
@@ -54,17 +56,25 @@ def test_expressions_are_python() -> None:
 
 
 def test_each_expression_is_drawn() -> None:
-    draws = [compositions.draw(str(seed), False, None) for seed in range(99)]
+    draws = [compositions.draw(seed, "", False, None) for seed in range(99)]
     drawn = {text for draw in draws for programs in draw for steps in programs for text in steps}
-    for texts in compositions.TABLES.values():
+    for name, texts in compositions.TABLES.items():
         for text in texts:
-            assert re.sub(r"\bD\b", "0", text) in drawn, text
+            assert (f"q[{text!r}]" if name == "sources" else re.sub(r"\bD\b", "0", text)) in drawn, text
+
+
+def test_any_two_values_of_axes_meet_in_eleven_runs() -> None:
+    runs = [compositions.draw(seed, "", False, None)[1] for seed in range(20261129, 20261129 + 11)]
+    assert all({steps[5] for steps in run} == set(compositions.TABLES["idioms"]) for run in runs)
+    for first, second in itertools.combinations((0, 1, 2, 3, 5), 2):
+        sizes = [len(set(compositions.TABLES[compositions.EXACT[axis]])) for axis in (first, second)]
+        assert len({(steps[first], steps[second]) for run in runs for steps in run}) == math.prod(sizes), (first, second)
 
 
 def test_draw_depends_on_the_seed_and_avoids_expressions() -> None:
-    draw, other = (compositions.draw(seed, True, re.compile("sin")) for seed in ("1", "2"))
-    assert draw != other and draw == compositions.draw("1", True, re.compile("sin"))
-    assert "sin" not in str(draw) and draw[2] == [] and len(draw[0]) == compositions.COUNT
+    draw, other = (compositions.draw(seed, "", True, re.compile("sin")) for seed in (1, 2))
+    assert draw != other and draw == compositions.draw(1, "", True, re.compile("sin"))
+    assert "sin" not in str(draw[0]) and draw[2] == [] and len(draw[0]) == compositions.COUNT
 
 
 def test_mechanisms_name_tables() -> None:

@@ -5,7 +5,8 @@ a line ``x`` and ``y`` are the inputs of its step, ``a`` and ``b`` the results o
 dimension.
 
 Compiled code need not round the results of a step to the format. So the functions are small, and later steps do not
-enlarge differences: an exponential of a difference from a maximum, a step or a quotient would. Integers do not
+enlarge differences: an exponential of a difference from a maximum, a step or a quotient would. Whole numbers are taken
+from the axes ``EXACT``, and two values of any two axes meet after as many programs as there are such pairs. They do not
 overflow, because compiled code may wrap those of eight and sixteen bits later (pytorch#109105).
 """
 
@@ -24,12 +25,12 @@ TABLES = {
     name: re.split(r"[;\n]\s*", table.strip())
     for name, table in resources.tables("checks/survey/compositions.txt").items()
 }
-#: The joins whose results are exact.
-EXACT_JOINS = re.compile(r"^(torch\.(cat|stack|where)\(|a \+|a\[)(?!.*0\.5)")
+#: The tables from which each step of an exact program is taken. Their lengths have no common factor.
+EXACT = ("sources", "exact views", "choices", "conversions", "conversions", "idioms")
 #: Views that are copies of their input's shape.
 ALIKE = re.compile(r"x\.(flip|roll).*|x\[:, i\]|torch\.(cat|stack)\(\[?x.*")
 #: The numbers of programs of a kind: of floating-point numbers, exact, and with changes.
-COUNT, EXACT_COUNT, CHANGES_COUNT = 6, 3, 2
+COUNT, EXACT_COUNT, CHANGES_COUNT = 6, 27, 2
 #: The step by which :func:`near` moves intermediate results, if any.
 _STEP: list[float] = []
 
@@ -60,12 +61,12 @@ class Composition:
     def __init__(self, texts: t.Sequence[str]) -> None:
         self.view, *self.functions, self.end = map(expressions.compiled, texts)
 
-    def __call__(self, x: torch.Tensor, y: torch.Tensor, i: torch.Tensor, *_others: torch.Tensor) -> t.Any:
+    def __call__(self, x: torch.Tensor, y: torch.Tensor, i: torch.Tensor, *others: t.Any) -> t.Any:
         if not self.functions:
             z = self.view(x, y, i)
             self.end(x, y, i, z=z)
             return [z.amax(0), x[0] * 2]
-        x, y = self.view(x, y, i), self.view(y, x, i)
+        x, y = self.view(x, y, i, *others), self.view(y, x, i, *others[::-1])
         i = i[: x.shape[-1]] % x.shape[-1]
         *formats, first, second, join = self.functions
         for function in formats:
@@ -74,13 +75,14 @@ class Composition:
         return self.end(near(join(x, y, i, a=a, b=b)), y, i)
 
 
-def draw(seed: str, smooth: bool, avoid: re.Pattern[str] | None) -> list[list[list[str]]]:
+def draw(turn: int, form: str, smooth: bool, avoid: re.Pattern[str] | None) -> list[list[list[str]]]:
     """Return the steps of programs: of floating-point numbers, of exact ones, and statements that change an input.
 
+    :param turn: the number of the run, of which the exact programs are those after the run before.
     :param smooth: whether the programs must have continuous gradients.
     :param avoid: a pattern of expressions that are not drawn.
     """
-    choose = random.Random(seed)  # noqa: S311 - the choice need not be secret
+    choose = random.Random(f"{turn} {form}")  # noqa: S311 - the choice need not be secret
 
     def some(*tables: str) -> t.Iterator[str]:
         """Yield the expressions of tables in a drawn order, again and again."""
@@ -89,21 +91,15 @@ def draw(seed: str, smooth: bool, avoid: re.Pattern[str] | None) -> list[list[li
         while True:
             yield from choose.sample(order, len(order))
 
-    views, functions, joins, operations = map(some, ("views", "functions", "joins", "operations"))
-    ends, exact_joins = some("smooth ends", *([] if smooth else ["other ends"])), filter(EXACT_JOINS.match, joins)
-    steps = (views, functions, functions, joins, ends)
-    exact_steps = (views, some("integers"), operations, operations, exact_joins, some("exact ends"))
+    views, functions, joins = map(some, ("views", "functions", "joins"))
+    steps = (views, functions, functions, joins, some("smooth ends", *([] if smooth else ["other ends"])))
+    numbers = range(turn * EXACT_COUNT, (turn + 1) * EXACT_COUNT)
+    lines = [[TABLES[table][number % len(TABLES[table])] for table in EXACT] for number in numbers]
     changes = (filter(ALIKE.fullmatch, views), some("changes"))
 
     def programs(steps: t.Sequence[t.Iterator[str]], count: int) -> list[list[str]]:
-        drawn = []
-        for _number in range(count):
-            dimension = choose.choice(("0", "-1"))
-            drawn.append([re.sub(r"\bD\b", dimension, next(step)) for step in steps])
-        return drawn
+        dimensions = (choose.choice(("0", "-1")) for _number in range(count))
+        return [[re.sub(r"\bD\b", dimension, next(step)) for step in steps] for dimension in dimensions]
 
-    return [
-        programs(steps, COUNT),
-        programs(exact_steps, EXACT_COUNT),
-        programs(changes, 0 if smooth else CHANGES_COUNT),
-    ]
+    exact = [[f"q[{source!r}]", *others, "x"] for source, *others in lines]
+    return [programs(steps, COUNT), exact, programs(changes, 0 if smooth else CHANGES_COUNT)]

@@ -153,7 +153,7 @@ def programs(name: str, form: str, turn: int, together: bool, on_cpu: bool) -> l
 
 def _drawn(form: str, turn: int, together: bool, avoided: re.Pattern[str]) -> list[Program]:
     """Return the programs that are drawn for a turn; those with gradients as one."""
-    draws = compositions.draw(f"{turn} {form}", together, avoided)
+    draws = compositions.draw(turn, form, together, avoided)
     exact = Panel("", exact=True)
     kinds = (PANELS["compositions"], exact, dataclasses.replace(exact, changes=True))
     made: list[Program] = []
@@ -204,10 +204,14 @@ def sample(kind: Panel, form: str, device: str, seed: str, number: int) -> t.Any
         x[0, 0], x[1, 1], x[1, 2] = math.nan, math.inf, -math.inf
     indices = torch.randint(0, shape[-1], (shape[-1],), generator=generator).to(device)
     values = [value.to(device, dtype).requires_grad_(not kind.exact) for value in (x, y)]
-    others: list[torch.Tensor] = []
+    others: list[t.Any] = []
     if kind.shapes is MATRICES:
         sizes = [*[(2, 4, *shape)] * 3, (shape[0], shape[0])]
         others = [torch.randn(size, generator=generator).to(device, dtype).requires_grad_() for size in sizes]
+    if kind is PANELS["compositions"]:
+        stored = {text: expressions.compiled(text) for text in compositions.TABLES["sources"]}
+        numbers = torch.randint(-8, 9, (2, *shape), generator=generator)
+        others = [{text: store(z, z, None).to(device) for text, store in stored.items()} for z in numbers]
     return types.SimpleNamespace(
         input=values[0], args=(values[1], indices, *others), kwargs={}, output_process_fn_grad=lambda result: result
     )
