@@ -674,6 +674,8 @@ values =
     advice of why: .*(?:timed out|Errno|refused|reset|resolve|certificate|SSL) => Check whether this host
     + reaches galaxy.ansible.com (curl -I https://galaxy.ansible.com), through its proxy (https_proxy) if any, and try
     + again with --timeout 300. Without a network, install from a tarball
+    advice of why: Content has no field => This Ansible is older than 2.9, which is the first that knows collections:
+    + update it (pipx install ansible-core)
     advice of why: Failed to parse => The answer is not from Galaxy's API, but a proxy's page, or from an address that
     + an old Ansible uses (update ansible-core). Otherwise install from a tarball
     advice of why: Neither => Pass the name as NAMESPACE.COLLECTION, the path of an existing tarball, or a Git address

@@ -783,7 +783,7 @@ source = XPixelGroup/BasicSR#737
 
 [rdma-completion-flushed]
 keys = Got completion
-pattern = Got completion (?:from peer \S+ )?with (?:error|status=?)(?: |IBV_WC_WR_FLUSH_ERR\()5\b
+pattern = Got completion (?:from peer \S+ )?with (?:error|status=?)(?: ?|IBV_WC_WR_FLUSH_ERR\()5\b
 cause = An RDMA request was flushed because its connection had already failed; this line is only a consequence.
 remedy = Look for the first NET/IB line of either host, often error 12, and read its kernel's log.
 source = pytorch/pytorch#122571

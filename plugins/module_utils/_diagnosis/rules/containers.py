@@ -131,16 +131,28 @@ remedy = If the image is for arm64 (docker image inspect IMAGE | grep Architectu
     --output=/etc/cdi/nvidia.yaml, and restart docker. Otherwise use an image for linux/arm64.
 source = timothystewart6/techno-tim.github.io#371
 
+[threads-refused-by-seccomp]
+keys =
+    pthread_create failed
+pattern =
+    pthread_create failed(?: for thread \d+ of \d+)?: (?P<why>Operation not permitted)
+cause = The container may not start threads ({why}): its image has a newer C library than this Docker and libseccomp
+    know, so that they refuse its call clone3.
+remedy = Update Docker to 20.10.10 or newer and libseccomp2 on the host, or, until then, start the container with
+    --security-opt seccomp=unconfined.
+source = NVIDIA/dcgm-exporter#22
+
 [cdi-unresolvable]
 keys = unresolvable CDI devices
 pattern = unresolvable CDI devices ([^\s:]+[^\s:.])
 values =
     why of log_cdi: . => the log names /run/cdi, which Podman does not always search (--cdi-spec-dir)
-    why of found: . => none was generated, it is elsewhere, or its version is too new (the toolkit 1.19 writes CDI
+    why of found: . => none was generated, this account may not read it, it is elsewhere, or its version is too new
+    + (the toolkit 1.19 writes CDI
     + 0.7, which Podman 4.9 does not support)
 cause = Podman or Docker found no usable CDI specification for {found}: {why}.
-remedy = Run sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml, and correct what it reports. With Podman 4.9,
-    keep the toolkit below 1.19.
+remedy = Run sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml, correct what it reports, and run sudo
+    chmod 644 /etc/cdi/nvidia.yaml. With Podman 4.9, keep the toolkit below 1.19.
 source = NVIDIA/nvidia-container-toolkit#1940
 
 [cdi-stale]

@@ -45,6 +45,19 @@ remedy = Check that nvidia-smi works on the node (if not, read journalctl -k, an
     there, so that it starts again. If the message is Unknown Error, CDI prevents it (deviceListStrategy=cdi-cri).
 source = NVIDIA/k8s-device-plugin#1397
 
+[k8s-node-lost]
+keys =
+    Kubelet stopped posting node status
+    NodeStatusUnknown
+pattern = (?P<found>Kubelet stopped posting node status|NodeStatusUnknown)
+uncertain = yes
+cause = The node no longer reports to Kubernetes ({found}): its kubelet has ended or cannot reach the server, or the
+    host hangs.
+remedy = On that host, run systemctl status k3s-agent kubelet and journalctl -u k3s-agent -u kubelet -n 100, check free
+    -h and df -h (a model can take all memory of a Spark), and restart the service; if ssh does not answer either,
+    restart the host.
+source = kubernetes-sigs/dra-driver-nvidia-gpu#501
+
 [k3s-server-not-reached]
 keys =
     failed to get CA certs

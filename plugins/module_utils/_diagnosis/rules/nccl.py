@@ -503,7 +503,8 @@ source = eugr/spark-vllm-docker#270
 keys = No CX7 interfaces detected
 pattern = (No CX7 interfaces detected on any host)
 cause = No ConnectX-7 interface was found ({found}): the cable or the module is missing, or its driver is not loaded.
-remedy = Check ibdev2netdev, and mlx5_core in the kernel's log, on each host.
+remedy = Check ibdev2netdev, and mlx5_core in the kernel's log, on each host. If they are there, run sparkrun without
+    --dry-run, from an account that needs no password for sudo.
 source = spark-arena/sparkrun#203
 
 [mlx5-not-started]

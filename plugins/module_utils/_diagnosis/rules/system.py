@@ -583,6 +583,39 @@ values =
 cause = fwupd could not update the firmware: {why}[ ({file})].
 remedy = {advice}.
 
+[boot-files-damaged]
+keys =
+    Unable to find a medium containing a live file system
+    invalid magic at start of compressed
+    you need to load the kernel first
+    grub-install /dev/
+    bad shim signature
+pattern =
+    (?P<what1>Unable to find a medium containing a live file system)
+    (?P<what2>invalid magic at start of compressed)
+    (?P<what3>you need to load the kernel first)
+    (?P<what4>grub-install /dev/\w+)'? failed
+    (?P<what5>bad shim signature)
+values =
+    advice of what: Unable => Write the image to another USB stick (check its SHA256 first, and write it with dd or
+    + balenaEtcher, not by copying files), use another port, and for a Spark take the vendor's recovery image for this
+    + model
+    advice of what: grub => From the installer's shell or a recovery system, mount the EFI partition (/boot/efi needs
+    + free space, type FAT32), and run grub-install --target=arm64-efi --efi-directory=/boot/efi again; efibootmgr -v
+    + shows the entries, and a full store of UEFI variables needs an old entry removed (efibootmgr -B)
+    advice of what: bad => The kernel or its boot loader is not signed for Secure Boot: boot the previous kernel
+    + (Advanced options), and run sudo apt install --reinstall shim-signed and the signed image of the kernel, or
+    + disable Secure Boot
+    advice of what: . => In GRUB's menu, boot the previous kernel (Advanced options), make room on /boot (df -h /boot),
+    + and install the newest kernel's package again (sudo apt install --reinstall linux-image-VERSION; sudo
+    + update-initramfs -u; sudo update-grub)
+cause = The host cannot start from these boot files ({what}): they are damaged, incomplete or elsewhere.
+remedy = {advice}.
+source =
+    Dasharo/dasharo-issues#1594
+    stockmind/gpd-pocket-ubuntu-respin#117
+    procount/pinn#822
+
 [mount-refused]
 keys =
     mount: /
