@@ -232,8 +232,14 @@ keys = Failed to import the required Python library
 pattern =
     Failed to import the required Python library \((?P<library>[^)\n]+)\) on (?P<host>\S+)'s Python (?P<python>\S+?)\.?[
     +\s'"]
-cause = The module needs the Python library {library} on {host}, for {python}.
-remedy = Install it there for that Python (apt install python3-{library}, if Ubuntu has it), or set
+values =
+    package of library: Docker SDK => docker
+    package of library: .*\b(?:kubernetes|openshift)\b => kubernetes
+    package of library: ([\w-]+)$ => the name in parentheses
+    package of library: . => that library
+cause = The module needs the Python library ({library}) on {host}, for {python}.
+remedy = Install it there for that Python (sudo apt install python3-NAME, or pip install NAME into its environment; the
+    NAME is {package}), or set
     ansible_python_interpreter to one that has it.
 
 [ansible-locale]
@@ -524,6 +530,43 @@ pattern = requires a minimum of Python version (?P<need>[\d.]+)\. Current versio
 cause = Ansible needs Python {need} or newer, but found {have}.
 remedy = Use a newer Python on that side (ansible_python_interpreter for a host, a new environment for the controller),
     or an ansible-core that supports {have}.
+
+[molecule-refused]
+keys =
+    Failed to find driver
+    Idempotence test failed
+    molecule.yml
+    fully qualified role name
+    Instances not created
+    There are no running hosts
+    No such file or directory: 'ansible-
+pattern =
+    (?P<why1>Failed to find driver [\w-]+)
+    (?P<why2>Idempotence test failed)[^\n]*\n\W*(?P<task>[^\n]{3,160})
+    (?P<why3>'?\S*molecule\.yml'? glob failed)
+    (?P<why4>Failed to validate \S*molecule\.yml)(?: because of:)?\s*(?P<what>[^\n]{3,160})?
+    (?P<why5>fully qualified role name of \S+ does not follow)
+    (?P<why6>Instances not created|There are no running hosts)
+    (?P<why7>No such file or directory: 'ansible-(?:galaxy|playbook|lint)')
+values =
+    advice of why: Failed to find => Install its plugin into the environment of molecule (pip install
+    + "molecule-plugins[docker]", or podman, vagrant), or use the driver default with create.yml and destroy.yml of
+    + your own. molecule drivers lists what there is
+    advice of why: Idem => The second run changed that task again: give it changed_when, creates or a module instead of
+    + a command, or the tag molecule-idempotence-notest if it must change each time
+    advice of why: .*glob => Run molecule in the directory that contains molecule/, and name the scenario with -s;
+    + molecule init scenario writes a new one
+    advice of why: Failed to validate => Correct or remove that key: today's molecule has no lint section (run
+    + ansible-lint by itself), and each driver comes with its plugin (pip install "molecule-plugins[docker]")
+    advice of why: fully => Set role_name and namespace under galaxy_info in meta/main.yml, or set role_name_check to 1
+    + in molecule.yml
+    advice of why: No such => Install ansible-core into the same environment as molecule (pip install ansible-core), or
+    + activate it, so that its programs are on the PATH
+    advice of why: . => Run molecule create first (molecule list shows the instances; molecule reset removes a stale
+    + state)
+cause = Molecule stopped: {why}[ ({what})][: {task}].
+remedy = {advice}.
+source = https://docs.ansible.com/projects/molecule/
 
 [ansible-play-invalid]
 keys =

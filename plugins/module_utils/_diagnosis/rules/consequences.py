@@ -1149,6 +1149,20 @@ remedy = Run it with -vvvv, or log in by hand with the same account, key and por
     fails.
 source = ansible/ansible#21431
 
+[molecule-play-failed]
+keys = Ansible return code was
+pattern = Ansible return code was (?P<status>[1-9]\d*), command was: (?:\S*=\S*
+    + )*\S*ansible-(?P<command>\w+)[^\n]*?(?P<play>[\w-]+\.yml)?$
+values =
+    advice of status: 2$ => a task failed (its line begins with fatal)
+    advice of status: 4$ => a host could not be reached (molecule destroy, then create again; docker ps shows the
+    + instances)
+    advice of status: . => the play could not be read, or it ended with an error of its own
+cause = Molecule's play {play} failed with status {status}: {advice}; the reason stands above this line.
+remedy = Read the first fatal line above. molecule --debug test --destroy=never keeps the instance, and molecule login
+    opens a shell in it.
+source = https://docs.ansible.com/projects/molecule/
+
 [compiler-does-not-work]
 keys =
     is not able to compile a simple test

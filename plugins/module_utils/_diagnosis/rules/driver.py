@@ -1012,6 +1012,20 @@ cause = The host did not suspend, because the driver's services for that are off
 remedy = Switch them on (sudo systemctl enable nvidia-suspend nvidia-resume nvidia-hibernate), or keep a server from
     sleeping (sudo systemctl mask sleep.target suspend.target).
 
+[suspend-refused]
+keys =
+    Some devices failed to suspend
+    nv_pmops_suspend
+pattern =
+    PM: (?P<why1>Some devices failed to suspend)
+    (?P<why2>nv_pmops_suspend)\S* (?:\[nvidia\] )?returns -\d+
+cause = The host could not suspend, because a device refused ({why}); the driver may not work until the host is
+    restarted.
+remedy = On a host that serves models, forbid it (sudo systemctl mask sleep.target suspend.target hibernate.target, and in GNOME
+    Settings, Power, Automatic Suspend off). To suspend all the same, first end the programs on the GPU and enable
+    nvidia-suspend and nvidia-resume.
+source = https://docs.kernel.org/power/suspend-and-interrupts.html
+
 [powerd-needless]
 keys =
     SBIOS support not found for NVPCF

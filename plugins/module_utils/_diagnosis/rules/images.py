@@ -363,7 +363,7 @@ keys =
     is invalid because:
 pattern =
     Compose file '(?P<file2>[^'\n]+)' is invalid because:\s+(?P<why4>[^\n]+)
-    (?P<why5>Additional properties are not allowed \([^)\n]*\))
+    (?<!\[')(?P<why5>Additional properties are not allowed \([^)\n]*\))
     validating (?P<file>/\S+\.ya?ml): (?P<why1>[^\n]+)
     ^(?:failed to parse \S+: )?(?:\S+\.ya?ml: )?(?P<why2>yaml: (?:line \d+|while scanning)[^\n]*)
     (?P<why3>service '[^'\n]+' has neither an image nor a build context specified)

@@ -219,10 +219,20 @@ keys =
 pattern =
     (?P<unit1>[\w@.\\-]+): start operation timed out
     (?P<unit2>[\w@.\\-]+): Failed with result 'timeout'
-unless = -wait-online\.service
+unless = -wait-(?:network-)?online\.service
 cause = {unit} did not report in time that it is ready, so systemd stopped it. A large model takes minutes to load.
 remedy = Raise TimeoutStartSec in a drop-in (systemctl edit {unit}; infinity for no limit), and check in the unit's own
     lines what it waited for.
+
+[podman-network-wait]
+keys = podman-user-wait-network-online.service
+pattern = podman-user-wait-network-online\.service: (?P<why>start operation timed out|Failed with result 'timeout')
+cause = Podman's unit of a user waited in vain for the system's target network-online.target ({why}): nothing starts
+    that target at boot.
+remedy = Let a system unit start it: sudo systemctl enable --now NetworkManager-wait-online.service
+    (systemd-networkd-wait-online.service with networkd), or leave it out with DefaultDependencies=false in the section
+    Quadlet of the container's file.
+source = podman-container-tools/podman#24796
 
 [unit-watchdog]
 keys = Watchdog timeout (limit
