@@ -142,6 +142,19 @@ remedy = Update Docker to 20.10.10 or newer and libseccomp2 on the host, or, unt
     --security-opt seccomp=unconfined.
 source = NVIDIA/dcgm-exporter#22
 
+[kvm-missing]
+keys =
+    access KVM kernel module
+    /dev/kvm: No such file
+pattern =
+    Could not access (?P<what1>KVM) kernel module: (?P<why1>[\w ]+)
+    (?P<what2>/dev/kvm): (?P<why2>No such file)
+cause = This host offers no hardware virtualisation ({what}: {why}), which virtual machines and Kata containers need.
+remedy = Check ls -l /dev/kvm and sudo dmesg | grep -i kvm: the kernel must have started in EL2 with KVM (some firmware
+    or an outer virtual machine prevents it). Otherwise use an ordinary runtime (runc), or emulation (qemu -accel tcg),
+    which is slow.
+source = kata-containers/kata-containers#11078
+
 [cdi-unresolvable]
 keys = unresolvable CDI devices
 pattern = unresolvable CDI devices ([^\s:]+[^\s:.])

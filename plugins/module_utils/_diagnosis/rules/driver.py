@@ -1021,10 +1021,20 @@ pattern =
     (?P<why2>nv_pmops_suspend)\S* (?:\[nvidia\] )?returns -\d+
 cause = The host could not suspend, because a device refused ({why}); the driver may not work until the host is
     restarted.
-remedy = On a host that serves models, forbid it (sudo systemctl mask sleep.target suspend.target hibernate.target, and in GNOME
-    Settings, Power, Automatic Suspend off). To suspend all the same, first end the programs on the GPU and enable
+remedy = On a host that serves models, forbid it (sudo systemctl mask sleep.target suspend.target hibernate.target, and
+    in GNOME's settings of power switch Automatic Suspend off). To suspend all the same, first end the programs on the
+    + GPU and enable
     nvidia-suspend and nvidia-resume.
 source = https://docs.kernel.org/power/suspend-and-interrupts.html
+
+[hardware-test-failed]
+keys =
+    MODS-0
+pattern = (?P<test>\w[\w .-]{1,40}?)\s*(?::|\|)\s*(?:FAIL|Fail|fail)\w*\W+(?P<code>MODS-\d+)
+cause = NVIDIA's field diagnostics found a fault in the hardware: {test} failed ({code}).
+remedy = Run it again after the host was without power for some minutes and has the newest firmware. If the same test
+    fails again, send its log to the vendor and have the host replaced; no driver or container mends it.
+source = tonyd2wild/DeepSeek-v4-Flash-Vision-Exp-DSpark-1M-NVFP4-KV-2x-DGX-Spark#31
 
 [powerd-needless]
 keys =

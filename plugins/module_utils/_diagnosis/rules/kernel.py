@@ -104,8 +104,10 @@ keys =
     Fatal error
     PCI slot is unavailable
     health compromised
+    mlx5_pci_err_detected
 pattern =
-    mlx5_core (?P<device1>[\w:.]*\w)[^\n]*?(?P<why1>Fatal error \d+ detected|PCI slot is unavailable|health
+    mlx5_core (?P<device1>[\w:.]*\w)[^\n]*?(?P<why1>mlx5_pci_err_detected|Fatal error \d+ detected|PCI slot is
+    + unavailable|health
     + compromised|TX timeout detected|firmware internal error|Firmware over \d+ MS in pre-initializing state)
     mlx5_core (?P<device2>[\w:.]*\w)[^\n]*?(?P<why2>[A-Z_]{4,}\(0x\w+\) timeout)\. Will cause a leak
 cause = The ConnectX card {device} no longer answers its driver ({why}). Later errors from RDMA or NCCL are
@@ -226,6 +228,21 @@ values =
 cause = systemd could not start [{program} for ]{unit} (step {step})[: {why}]. The program itself did not run.
 remedy = {advice}. Then run systemctl daemon-reload, and start it again.
 source = utkuozdemir/nvidia_gpu_exporter#249
+
+[systemd-target-refused]
+keys =
+    Failed to start reboot.target
+    Failed to start poweroff.target
+    Failed to reboot system via logind
+    Failed to power off system via logind
+pattern =
+    Failed to start (?P<target>reboot|poweroff)\.target: (?P<why1>[^\n]+)
+    Failed to (?P<target2>reboot|power ?off) system via logind: (?P<why2>[^\n]+)
+cause = systemd does not carry out the {target}: {why}. It hangs or is overloaded, mostly for lack of memory or because
+    a disk does not answer.
+remedy = Run sync, then sudo systemctl --force reboot, and if that hangs sudo reboot -ff. Afterwards read the earlier
+    boot's journal (journalctl -b -1 -p err) for the reason.
+source = MichaIng/DietPi#813
 
 [root-not-found]
 keys =

@@ -58,6 +58,16 @@ remedy = On that host, run systemctl status k3s-agent kubelet and journalctl -u 
     restart the host.
 source = kubernetes-sigs/dra-driver-nvidia-gpu#501
 
+[k3s-template-invalid]
+keys = compiled_template
+pattern = template: compiled_template:\d+:\d+: executing '?compiled_template'? at (?P<field><[^>\n]+>):
+    + (?P<why>[^\n]{3,160})
+cause = k3s cannot write containerd's configuration, because its template does not fit this release at {field}: {why}.
+remedy = If there is a config.toml.tmpl or config-v3.toml.tmpl of your own in /var/lib/rancher/k3s/agent/etc/containerd,
+    rename it (k3s finds NVIDIA's runtime by itself) or write it anew for this release; otherwise install a newer k3s,
+    because some releases had this fault. Then restart k3s.
+source = k3s-io/k3s#8754
+
 [k3s-server-not-reached]
 keys =
     failed to get CA certs

@@ -502,6 +502,7 @@ source = hifis-net/ansible-collection-toolkit#318
 keys =
     ailed to run update on reboot
     ailed-to-run-update-on-reboot
+    waiting for the update to be applied
     failed to read flash
     failed to erase fw
     CapsuleApp: failed
@@ -536,6 +537,7 @@ pattern =
     + found|requires AC power|Battery level is too low|No detected devices|can not be updated in legacy BIOS mode|No
     + upgrades for device|does not have sufficient space, required [\d. MB]+))
     (?P<why10>Failed to obtain auth[^\n]*)
+    (?P<why17>waiting for the update to be applied)
     (?P<why11>No updatable devices)
     (?P<why9>Failed to download metadata for \w+)
     (?P<why6>Failed to find ESP[^\n]*|ESP partition not detected)
@@ -576,6 +578,9 @@ values =
     + supports
     advice of why: can not => Boot the host in UEFI mode
     advice of why: Failed to obtain => Run it with sudo, because polkit cannot ask for the password over ssh
+    advice of why: waiting => Restart the host, which applies the update at boot (fwupdmgr get-history shows the
+    + result),
+    + before the next one
     advice of why: No updatable => Nothing needs to be done: fwupdmgr get-devices lists the devices, and the
     + vendor's own updater (DGX Dashboard) updates the others
     advice of why: Failed to download => Check the network and the proxy (curl -I https://cdn.fwupd.org), then run
