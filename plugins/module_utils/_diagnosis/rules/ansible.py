@@ -543,7 +543,7 @@ keys =
 pattern =
     (?P<why1>Failed to find driver [\w-]+)
     (?P<why2>Idempotence test failed)[^\n]*\n\W*(?P<task>[^\n]{3,160})
-    (?P<why3>'?\S*molecule\.yml'? glob failed)
+    (?P<why3>molecule\.yml'? glob failed)
     (?P<why4>Failed to validate \S*molecule\.yml)(?: because of:)?\s*(?P<what>[^\n]{3,160})?
     (?P<why5>fully qualified role name of \S+ does not follow)
     (?P<why6>Instances not created|There are no running hosts)
@@ -554,7 +554,7 @@ values =
     + your own. molecule drivers lists what there is
     advice of why: Idem => The second run changed that task again: give it changed_when, creates or a module instead of
     + a command, or the tag molecule-idempotence-notest if it must change each time
-    advice of why: .*glob => Run molecule in the directory that contains molecule/, and name the scenario with -s;
+    advice of why: molecule => Run molecule in the directory that contains molecule/, and name the scenario with -s;
     + molecule init scenario writes a new one
     advice of why: Failed to validate => Correct or remove that key: today's molecule has no lint section (run
     + ansible-lint by itself), and each driver comes with its plugin (pip install "molecule-plugins[docker]")

@@ -1151,8 +1151,7 @@ source = ansible/ansible#21431
 
 [molecule-play-failed]
 keys = Ansible return code was
-pattern = Ansible return code was (?P<status>[1-9]\d*), command was: (?:\S*=\S*
-    + )*\S*ansible-(?P<command>\w+)[^\n]*?(?P<play>[\w-]+\.yml)?$
+pattern = Ansible return code was (?P<status>[1-9]\d*), command was: ansible-playbook [^\n]{0,600}?(?P<play>[\w-]+\.yml)
 values =
     advice of status: 2$ => a task failed (its line begins with fatal)
     advice of status: 4$ => a host could not be reached (molecule destroy, then create again; docker ps shows the

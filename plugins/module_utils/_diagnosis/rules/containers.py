@@ -155,6 +155,40 @@ remedy = Check ls -l /dev/kvm and sudo dmesg | grep -i kvm: the kernel must have
     which is slow.
 source = kata-containers/kata-containers#11078
 
+[podman-storage-refused]
+keys =
+    Error processing tar file(exit status 1)
+    processing tar file(exit status 1)
+    /containers/storage/overlay
+    kernel does not support overlay fs
+    is not supported over extfs
+pattern =
+    (?P<why1>processing tar file\(exit status 1\)): (?:operation not permitted|potentially insufficient UIDs|there
+    + might not be enough IDs)[^\n]*
+    mount (?P<why2>/\S+/containers/storage/overlay):\S+ flags: 0x1000: permission denied
+    open (?P<why3>/usr/lib/containers/storage/\S+): permission denied
+    (?P<why4>kernel does not support overlay fs): [^\n]*
+values =
+    advice of why: processing => Give the account numbers for the image's users (sudo usermod --add-subuids
+    + 100000-165535 --add-subgids 100000-165535 NAME), install uidmap and fuse-overlayfs, and run podman system migrate
+    advice of why: /usr => Remove that directory from additionalimagestores in storage.conf (~/.config/containers or
+    + /etc/containers)
+    advice of why: kernel => Install fuse-overlayfs (sudo apt install fuse-overlayfs) and name it in
+    + ~/.config/containers/storage.conf (mount_program = "/usr/bin/fuse-overlayfs"), keep the images on ext4 or XFS,
+    + and, if they were made with another driver, run podman system reset, which deletes them
+    advice of why: /var => It runs inside another container, which forbids mounts: start that with --security-opt
+    + seccomp=unconfined --security-opt apparmor=unconfined --device /dev/fuse, or use STORAGE_DRIVER=vfs and
+    + BUILDAH_ISOLATION=chroot
+    advice of why: . => Start the outer container with --security-opt apparmor=unconfined --device /dev/fuse, or use
+    + STORAGE_DRIVER=vfs
+cause = Podman or Buildah cannot use its image store without root ({why}).
+remedy = {advice}.
+source =
+    podman-container-tools/buildah#1745
+    podman-container-tools/buildah#2899
+    podman-container-tools/buildah#5332
+    actions/runner-images#3229
+
 [cdi-unresolvable]
 keys = unresolvable CDI devices
 pattern = unresolvable CDI devices ([^\s:]+[^\s:.])

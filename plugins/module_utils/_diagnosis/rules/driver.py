@@ -1030,11 +1030,26 @@ source = https://docs.kernel.org/power/suspend-and-interrupts.html
 [hardware-test-failed]
 keys =
     MODS-0
-pattern = (?P<test>\w[\w .-]{1,40}?)\s*(?::|\|)\s*(?:FAIL|Fail|fail)\w*\W+(?P<code>MODS-\d+)
+pattern = \b(?P<test>\w{1,40}) ?[:|] ?(?:FAIL|Fail)\w{0,5} ?[(:|]? ?(?P<code>MODS-\d+)
 cause = NVIDIA's field diagnostics found a fault in the hardware: {test} failed ({code}).
 remedy = Run it again after the host was without power for some minutes and has the newest firmware. If the same test
     fails again, send its log to the vendor and have the host replaced; no driver or container mends it.
 source = tonyd2wild/DeepSeek-v4-Flash-Vision-Exp-DSpark-1M-NVFP4-KV-2x-DGX-Spark#31
+
+[nvidia-docker-1-driver]
+keys = unsupported CUDA version: driver
+pattern = unsupported CUDA version: driver (?P<have>[\d.]+) < image (?P<need>[\d.]+)
+values =
+    advice of have: 0\.0 => The old nvidia-docker 1 does not see the driver: remove it, install
+    + nvidia-container-toolkit, run sudo nvidia-ctk runtime configure --runtime=docker, restart docker, and start
+    + containers with --gpus all
+    advice of have: . => Update the driver, or use an image for its CUDA. Replace the old nvidia-docker 1 by
+    + nvidia-container-toolkit (docker run --gpus all)
+cause = The image needs CUDA {need}, but the driver offers {have}.
+remedy = {advice}.
+source =
+    NVIDIA/nvidia-docker#357
+    NVIDIA/nvidia-docker#497
 
 [powerd-needless]
 keys =
