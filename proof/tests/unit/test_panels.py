@@ -68,7 +68,7 @@ def test_any_two_values_of_axes_meet_in_eleven_runs() -> None:
     assert all({steps[5] for steps in run} == set(compositions.TABLES["idioms"]) for run in runs)
     for first, second in itertools.combinations((0, 1, 2, 3, 5), 2):
         sizes = [len(set(compositions.TABLES[compositions.EXACT[axis]])) for axis in (first, second)]
-        assert len({(steps[first], steps[second]) for run in runs for steps in run}) == math.prod(sizes), (first, second)
+        assert len({(steps[first], steps[second]) for run in runs for steps in run}) == math.prod(sizes)
 
 
 def test_draw_depends_on_the_seed_and_avoids_expressions() -> None:
