@@ -90,9 +90,11 @@ source = jax-ml/jax#18027
 keys =
     Unable to initialize backend 'cuda'
     Unknown backend: '
+    versions_helpers.cc
 pattern =
     Unknown backend: '(?:gpu|cuda)' requested, but (?P<why2>no platforms[^\n.]{1,100})
     Unable to initialize backend 'cuda': (?P<why>[^\n(]{1,160})
+    versions_helpers\.cc:\d+: (?P<why3>operation cuInit\(0\) failed: [^\n;]{1,100})
 cause = JAX found no usable CUDA: {why}.
 remedy = Install JAX with its CUDA plugin for aarch64 in one command (pip install -U "jax[cuda13]"), keep other CUDA
     libraries off LD_LIBRARY_PATH, and check that nvidia-smi works.

@@ -161,13 +161,12 @@ source = ggml-org/llama.cpp#21355
 [llamacpp-rpc-not-reached]
 keys =
     RPC server version mismatch
-    E Failed to connect to
-    Failed to connect to :
-    ggml_rpc: Failed to connect to
+    Failed to connect to
     RPC: failed to connect to
 pattern =
     RPC server version mismatch: (?P<have>[\d.]+)(?s:.)*?Failed to connect to (?P<address1>\S*:\d+)
     (?:^(?:\d+\.[\d.]+ E )?|ggml_rpc: |RPC: )[Ff]ailed to connect to (?P<address2>[\d.]*:\d+)
+    ^Failed to connect to (?P<address3>\S+:50052)
 cause = llama.cpp cannot connect to the RPC server {address} on another host[, which uses another version of the
     protocol ({have})].
 remedy = Start ggml-rpc-server (older: rpc-server) there with -H and its address in the network between the hosts,
@@ -387,12 +386,10 @@ remedy = Load the {found} with a node of its own (Load VAE, Load CLIP) from the 
 [comfyui-input-not-connected]
 keys =
     Required input is missing
-    prompt_outputs_failed_validation
     Prompt has no outputs
 pattern =
     Required input is missing: (?P<input>\S+)
-    (?P<why1>Prompt has no outputs)
-    (?P<why2>prompt_outputs_failed_validation)
+    (?P<why>Prompt has no outputs)
 cause = ComfyUI does not run the workflow[: the input {input} of a node is not connected][: {why}].
 remedy = Connect the input, or bypass that node. A workflow without an output needs a node such as Save Image. An input
     that lost its connection usually belongs to a node that is missing or newer (update ComfyUI and its nodes, reload
@@ -615,6 +612,15 @@ remedy = Recreate the node (right-click, Fix node (recreate)), choose its values
     value names a model, put the model into the directory below models. Or use the release of the node with which the
     workflow was made.
 source = LucianoCirino/efficiency-nodes-comfyui#214
+
+[comfyui-prompt-refused]
+keys = prompt_outputs_failed_validation
+pattern = (prompt_outputs_failed_validation)
+uncertain = yes
+cause = ComfyUI does not run the workflow: {found}. The lines above name the nodes and their inputs.
+remedy = Connect each input that they name, choose each value again that is not in the list (for a model, put its file
+    into
+    the directory below models, and reload the page), and update ComfyUI and its nodes.
 
 [lmstudio-load-failed]
 keys = Please check settings and try loading the model again

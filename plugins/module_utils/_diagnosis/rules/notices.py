@@ -563,6 +563,14 @@ notice = yes
 cause = torchao {torchao} skips its compiled kernels, because they are not for PyTorch {torch}; its Python part works.
 remedy = If you need one of its kernels, install the torchao release for this PyTorch.
 
+[mxfp4-dequantized]
+keys = MXFP4 quantization requires
+pattern = (MXFP4 quantization requires [Tt]riton[^\n:,]{0,60})
+notice = yes
+cause = Transformers loads the MXFP4 model in bfloat16, which takes about four times the memory: {found}.
+remedy = Install what it names (pip install -U "triton>=3.4" kernels), or serve the model with vLLM or llama.cpp, which
+    run MXFP4 themselves.
+
 [deepspeed-no-libaio]
 keys = async_io requires the dev libaio
 pattern = (async_io) requires the dev libaio

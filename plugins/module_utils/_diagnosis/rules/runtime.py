@@ -69,6 +69,19 @@ remedy = Use an image or build for the driver's CUDA (nvidia-smi shows its versi
     Otherwise remove /usr/local/cuda/compat from LD_LIBRARY_PATH.
 source = oobabooga/textgen#4407
 
+[image-cuda-not-started]
+keys = CUDA drivers failed to initialize
+pattern = CUDA drivers failed to initialize(?s:.{0,160}?)\[\[ (?P<why>[^\]\n]{3,100}?) \]\]
+values =
+    reason of why: .*error (?:80[34]|35) => its CUDA is newer than the driver
+    reason of why: . => the driver's modules or devices are not usable there
+    advice of why: .*error (?:80[34]|35) => Use an image for the driver's CUDA (nvidia-smi shows its version), or update
+    + the driver and reboot
+    advice of why: . => Load the module (sudo modprobe nvidia_uvm), run sudo systemctl restart docker and start the
+    + container again; if CUDA fails on the host as well, reboot
+cause = CUDA could not start in the container ({why}): {reason}.
+remedy = {advice}.
+
 [cuda-driver-combination]
 keys = unsupported display driver / cuda driver combination
 pattern = (unsupported display driver / cuda driver combination)
@@ -422,9 +435,11 @@ source = bitsandbytes-foundation/bitsandbytes#205
 [cudnn-no-plan]
 keys = No valid execution plans built
 pattern = (No valid execution plans built)
-cause = cuDNN's attention has no kernel for these sizes on this GPU ({found}).
-remedy = Choose another attention: ComfyUI's --use-split-cross-attention or --use-sage-attention, or
-    torch.backends.cuda.enable_cudnn_sdp(False) in your own program. A newer PyTorch includes a newer cuDNN.
+cause = cuDNN has no kernel for these sizes and types of attention or matrices on this GPU ({found}).
+remedy = Choose another backend: ComfyUI's --use-split-cross-attention or --use-sage-attention, vLLM's
+    --attention-backend
+    TRITON_ATTN, or torch.backends.cuda.enable_cudnn_sdp(False) in your own program. A
+    + newer PyTorch includes a newer cuDNN.
 source = Comfy-Org/docs#1491
 
 [cudnn-not-started]
@@ -652,8 +667,12 @@ remedy = Reboot, search the kernel's log for Xid 48, 63, 94 or 95, and have the 
     back.
 
 [attention-of-hopper]
-keys = /hopper/
-pattern = CUDA error \([^)\n]*/hopper/(?P<file>[\w.]+):\d+\): (?P<why>[\w ]+)
+keys =
+    /hopper/
+    FlashAttention v3
+pattern =
+    CUDA error \([^)\n]*/hopper/(?P<file1>[\w.]+):\d+\): (?P<why1>[\w ]+)
+    Error: (?P<file2>FlashAttention v3) (?P<why2>[^\n]{3,80})
 cause = A FlashAttention 3 kernel, which supports only Hopper (9.0), was started on another GPU ({file}: {why}).
 remedy = Choose another attention backend (vLLM's --attention-backend FLASHINFER or TRITON_ATTN; for images, its
     --mm-encoder-attn-backend), and use an xformers or a server that does not choose FlashAttention 3 for 12.x.

@@ -730,6 +730,14 @@ cause = The Ray cluster does not have the requested GPUs ({found}): the other ho
 remedy = Check ray status, and start Ray on the other Spark with the head's address.
 source = vllm-project/vllm#7815
 
+[trainer-gpus-too-few]
+keys = total desired GPUs
+pattern = Total available GPUs (?P<have>\d+) is less than total desired GPUs (?P<need>\d+)
+cause = The training asks for {need} GPUs, but the Ray cluster has {have}.
+remedy = Set the numbers to what exists: trainer.n_gpus_per_node=1 and trainer.nnodes=1 on one Spark, nnodes=2 with two
+    in
+    one Ray cluster (ray status shows both).
+
 [weights-layout-changed]
 keys = is not a valid data dimension for a
 pattern = (shard_dim=\d+ is not a valid data dimension for a \d+D tensor)

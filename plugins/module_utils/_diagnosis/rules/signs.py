@@ -80,6 +80,7 @@ pattern =
     ^corrupted[ ]
     ^double free[ ]
     !!! Exception during
+    ^\s*(?:\w+\.)*RayTaskError\(
     (?:xception|rror|ailed|rashed)\b[^:\n]{0,60}: (?:\w+\.)*[A-Z]\w*(?:Error|Exception):[ ]
 cause =
 remedy =
