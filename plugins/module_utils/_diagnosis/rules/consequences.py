@@ -249,10 +249,12 @@ values =
     what of number: (?:4|132)$ => 4 (illegal instruction)
     what of number: (?:6|134)$ => 6 (abort)
     what of number: (?:7|135)$ => 7 (bus error)
+    what of number: (?:15|143)$ => 15, with which its parent or an operator ends it
     what of number: . => with that number
     advice of number: 9$ => Look for Out of memory in the kernel's log (journalctl -k), and let the program use less
     + memory or a smaller model
     advice of number: (?:4|132)$ => It was built for another processor: use a build for aarch64 or for this CPU
+    advice of number: (?:15|143)$ => Look for an earlier error of another process, after which the parent ended the rest
     advice of number: (?:7|135)$ => Start a container with more shared memory (--ipc=host), and look for a full disk
     advice of number: (?:6|134)$ => Read its lines above this one: an assertion, or an exception that nothing caught
     advice of number: . => Run it with python -X faulthandler, read coredumpctl info, and check that torch, CUDA and
@@ -273,8 +275,10 @@ keys =
     ShardCannotStart
     Engine core proc
     Worker failed with error '', please
+    'MultiprocExecutor' object has
 pattern =
     (?P<what2>Engine core proc \S+ died unexpectedly)
+    (?P<what3>'MultiprocExecutor' object has no attribute 'workers')
     (?P<what>EngineDeadError|Engine (?:core initialization failed|process failed to start)|Executor worker (?:returned
     + error|died)|Received sigquit from a child process|scheduler is dead|WorkerProc initialization
     + failed|ShardCannotStart|Worker failed with error '',)
@@ -692,7 +696,7 @@ pattern =
     Caught signal \d+ \((Segmentation fault|Bus error|Illegal instruction|Floating point exception|Aborted)
     ^(SIG(?:ABRT|SEGV|BUS|ILL)): \w
     \*\*\* (SIG(?:BUS|SEGV|ILL|ABRT)) received
-    ^[ \t]*(Segmentation fault|Bus error|Illegal instruction|Floating point exception|Aborted)\b
+    ^[ \t]*(?:stderr: )?(Segmentation fault|Bus error|Illegal instruction|Floating point exception|Aborted)\b
     ^\[\d+\] [ +-]*\d+ (segmentation fault|bus error|illegal hardware instruction|floating point exception|abort)\b
     Uncaught (SIG(?:ABRT|SEGV|BUS|ILL|FPE))
     FAILED: \[code=(13[4569])\]
@@ -1987,7 +1991,7 @@ keys =
     [Errno
     (os error
 pattern =
-    Error: \[Errno (?P<number1>\d+)\] (?P<why1>[^\n:]{3,80})(?:: '(?P<path1>[^'\n]+)')?
+    \w: \[Errno (?P<number1>\d+)\] (?P<why1>[^\n:]{3,80})(?:: '(?P<path1>[^'\n]+)')?
     (?P<why2>[A-Z][^\n:()]{3,80}) \(os error (?P<number2>\d+)\)
 unless = retr(?:y|ies)|Retrying|error trying to connect
 values =

@@ -680,7 +680,8 @@ remedy = {advice}.
 [object-attribute-missing]
 keys = ' object has no attribute '
 pattern =
-    AttributeError: '(?P<class>(?!NoneType|str'|list'|dict'|int'|float'|tuple'|bool'|bytes'|function'|_OpNamespace)
+    AttributeError: '(?P<class>(?!NoneType|MultiprocExecutor'|str'|list'|dict'|int'|float'|tuple'|bool'|bytes'|function
+    +'|_OpNamespace)
     +[\w.]+)' object has no attribute '(?P<attribute>\w+)'
 values =
     advice of attribute: set_embed|hot_token_id|set_eagle3 => Use a draft that was made for this model and algorithm

@@ -400,7 +400,7 @@ keys =
     No such file or directory: './
     Is a directory: '
 pattern =
-    Error: \[Errno 2\] No such file or directory: '([~./][^'\n]*)'
+    \w: \[Errno 2\] No such file or directory: '([~./][^'\n]*)'
     Error: \[Errno 21\] Is a directory: '([^'\n]+)'
 values =
     advice of found: .*(?:zero_pp_rank|optim_states|mp_rank_\d) => The checkpoint does not have that rank's DeepSpeed
@@ -543,6 +543,7 @@ pattern =
     (?:sh|\.(?:pre|post)(?:inst|rm)): \d+: (?:\S+: )?([^\s:]+): not found
     make(?:\[\d+\])?: (\S+): No such file
     (?:[Ee]rror|Exception): (?:\[Errno 2\] )?No such file or directory: '([\w.+-]+)'
+    \w: \[Errno 2\] No such file or directory: '([a-z][a-z+-]*)'
     ^[ \t]*\[Errno 2\] No such file or directory: '([a-z][a-z+-]*)'
     env: '?([\w.+-]+)'?: No such file or directory
 values =
@@ -569,7 +570,8 @@ values =
     advice of found: (?:sudo: )?gpg2?$ => Install gnupg (sudo apt install gnupg), and run the step again
     advice of found: (lspci|setpci)$ => Install pciutils
     advice of found: (ifconfig|netstat|route)$ => Use ip -br addr, ss and ip route, or install net-tools
-    advice of found: (ping|dig|nslookup|lsb_release|rsync|jq|unzip|wget|curl|tmux|htop|numactl|dkms|mokutil|ethtool|ipe
+    advice of found: (ping|dig|nslookup|lsb_release|rsync|jq|unzip|wget|curl|tmux|htop|numactl|ffmpeg|sox|dkms|mokutil|
+    +ethtool|ipe
     +rf3|nvme|smartctl)$ => Install its package (sudo apt install iputils-ping, dnsutils, lsb-release, nvme-cli or
     + smartmontools; the others are packages of the same name)
     advice of found: (ollama|vllm|sglang|trtllm-\w+|jupyter|jupyter-lab|torchrun|ray|ansible|ansible-playbook)$ =>
@@ -736,7 +738,10 @@ remedy = Start vLLM with --enable-auto-tool-choice and the --tool-call-parser fo
 keys =
     does not exist.","type":"NotFoundError
     NotFoundError
-pattern = The model '([^'\n]+)' does not exist
+    {"detail":"Model
+pattern =
+    The model '([^'\n]+)' does not exist
+    'detail': ?'Model (\S+) does not exist
 cause = The client requests the model {found}, but the server uses another name.
 remedy = Request the name that /v1/models lists, or start the server with --served-model-name.
 

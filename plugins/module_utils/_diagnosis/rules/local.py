@@ -302,8 +302,12 @@ remedy = Omit tensor_split, because a Spark has one GPU. If it was meant for sev
 source = abetlen/llama-cpp-python#1164
 
 [unsloth-needs-llamacpp]
-keys = Unsloth: The file 'llama.cpp/
-pattern = Unsloth: The file '(llama\.cpp/[\w/-]+)'
+keys =
+    Unsloth: The file 'llama.cpp/
+    GGUF conversion failed
+pattern =
+    Unsloth: The file '(llama\.cpp/[\w/-]+)'
+    GGUF conversion failed: [^\n]*?'(llama\.cpp/[\w/-]+)'
 cause = Unsloth writes GGUF files with a llama.cpp in the current directory, which is missing or not built ({found}).
 remedy = Build it there (git clone https://github.com/ggml-org/llama.cpp; cmake -S llama.cpp -B llama.cpp/build; cmake
     --build llama.cpp/build --target llama-quantize -j; cp llama.cpp/build/bin/llama-* llama.cpp), or save the model
@@ -619,8 +623,7 @@ pattern = (prompt_outputs_failed_validation)
 uncertain = yes
 cause = ComfyUI does not run the workflow: {found}. The lines above name the nodes and their inputs.
 remedy = Connect each input that they name, choose each value again that is not in the list (for a model, put its file
-    into
-    the directory below models, and reload the page), and update ComfyUI and its nodes.
+    into the directory below models, and reload the page), and update ComfyUI and its nodes.
 
 [lmstudio-load-failed]
 keys = Please check settings and try loading the model again

@@ -695,6 +695,15 @@ remedy = Compare the request with ray status and ray list nodes. On each host, V
     joined.
 source = eugr/spark-vllm-docker#227
 
+[tensor-parallel-over-hosts]
+keys = cannot divide worker
+pattern = --tensor-parallel-size (?P<size>\d+) cannot divide worker\[\d+\] (?P<have>\d+) GPUs
+cause = The launcher allows tensor parallelism only within one host: {size} parts do not fit {have} GPU.
+remedy = Use --pipeline-parallel-size {size} with --tensor-parallel-size 1, or start vLLM itself over both hosts with
+    tensor
+    parallelism (--nnodes, or a Ray cluster).
+source = gpustack/gpustack#5779
+
 [ray-node-unknown]
 keys = can fulfill resource request {'node:
 pattern = can fulfill resource request \{'node:(?P<node>[^'\n]+)'
