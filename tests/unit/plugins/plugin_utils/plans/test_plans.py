@@ -80,18 +80,6 @@ def test_wheels_need_only_compiler_and_python_of_the_toolchain() -> None:
     assert build_toolchain.plan({**variables, "build_toolchain_state": "absent"}, host()) == plans.Plan()
 
 
-@pytest.mark.parametrize("absent", ["python3.12-venv", "build-essential", "git"])
-def test_a_package_missing_in_the_factory_image_is_requested(absent: str) -> None:
-    standard = ["build-essential", "git", "python3.12-dev", "python3.12-venv"]
-    installed = {name: "1" for name in standard if name != absent}
-    bare = host(apt={**HOST["apt"], "packages": installed})
-    variables = settings("build_toolchain", __build_toolchain_standard=standard)
-    assert absent in build_toolchain.plan(variables, bare).steps["packages"]
-    for_wheels = build_toolchain.plan({**variables, **FOR_WHEELS}, bare).steps
-    # Wheels need no git.
-    assert for_wheels == {} if absent == "git" else absent in for_wheels["packages"]
-
-
 def test_wheels_need_only_requested_nvidia_packages() -> None:
     observed = host(driver={"nvidia_fs": "2.20"})
     variables = settings("cuda_libraries", __cuda_libraries_standard=["libcublas-dev-13-0"], **FOR_WHEELS)
