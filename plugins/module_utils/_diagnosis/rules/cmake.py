@@ -534,6 +534,8 @@ values =
     part of found: OpenSSL => libssl-dev
     part of found: ZLIB$ => zlib1g-dev
     part of found: Protobuf => libprotobuf-dev and protobuf-compiler
+    part of found: (?:MKL|IntelMKL|oneMKL)$ => no MKL, which exists only for x86: switch its option off (-DWITH_MKL=OFF,
+    + -DUSE_MKL=OFF, BLAS=NVPL or OpenBLAS)
     part of found: MPI$ => libopenmpi-dev and openmpi-bin
     part of found: Boost => libboost-all-dev
     part of found: Eigen3 => libeigen3-dev

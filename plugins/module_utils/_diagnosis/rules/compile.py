@@ -478,6 +478,7 @@ source = Multicorewareinc/x265#762
 [cpu-feature-unknown]
 keys =
     was not declared in this scope
+    implicit declaration of function
     bfloat16x
     selected processor does not support
     unknown target CPU '
@@ -485,6 +486,7 @@ keys =
     target specific option mismatch
     requires target feature
 pattern =
+    error: implicit declaration of function '(v[a-z]{2,9}\d?q?_\w+)'
     error: '(v(?:dot|mmla|usdot|bfdot|bfmmla)\w*_[su]?(?:32|f32))' was not declared in this scope
     unknown type name '(bfloat16x\d_t)'
     inlining failed in call to '?always_inline'? '([^'\n(]+)[^\n]*target specific option mismatch
@@ -609,6 +611,12 @@ values =
     advice of found: /lib64/ld-linux => The program is for x86-64: use its file or image for aarch64 (arm64)
     advice of found: .*(?:x86[_-]64|amd64|linux64|linux-64|linux-x64|x64) => Its name says that it is for x86-64: use
     + the file with aarch64 or arm64 in its name
+    advice of found: .*_deps/f\d+-src => torchcodec's build downloaded FFmpeg for x86-64: unset
+    + BUILD_AGAINST_ALL_FFMPEG_FROM_S3, so that it uses the system's (apt install libavcodec-dev libavformat-dev
+    + libavdevice-dev libavfilter-dev libswscale-dev libswresample-dev), or install its wheel for aarch64 (0.10 and
+    + newer)
+    advice of found: .*_deps/ => The build downloaded this for x86-64: look for its option to use the system's library
+    + (FETCHCONTENT_SOURCE_DIR_…, find_package), or use a release that knows aarch64, and empty the build directory
     advice of found: .*(?:libtorch|libc10) => The build fetched a libtorch for x86-64: use a release of the package
     + that builds against the installed torch, or name the installed one (Torch_DIR, CMAKE_PREFIX_PATH)
     advice of found: . => Use the file for this machine (uname -m): aarch64 or arm64. NVIDIA's linux-sbsa archives are

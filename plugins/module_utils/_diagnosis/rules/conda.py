@@ -120,6 +120,16 @@ cause = This shell is not set up for conda ({found}), for example that of a scri
 remedy = Run conda init bash once and open a new shell. In a script, first source etc/profile.d/conda.sh of conda's
     installation, or use conda run -n NAME.
 
+[conda-solver-broken]
+keys = conda entry point: conda-libmamba-solver
+pattern = loading conda entry point: conda-libmamba-solver \((?P<why>[^)\n]+)\)
+cause = conda's solver cannot be loaded ({why}): a package in its base environment was replaced by one that does not
+    fit.
+remedy = Repair base with the old solver (CONDA_SOLVER=classic conda install -n base --force-reinstall libarchive
+    libmamba libmambapy conda-libmamba-solver), or install Miniforge3-Linux-aarch64.sh anew, and install packages only
+    into environments of your own.
+source = huggingface/lerobot#427
+
 [conda-not-reached]
 keys =
     CondaHTTPError

@@ -579,6 +579,33 @@ remedy = Run it again with one job and full output, so that the failure comes la
     for a package pip install -v --no-cache-dir NAME, or for bazel --jobs=1 --verbose_failures. The first line with
     error: is the one to read.
 
+[cmake-part-failed]
+keys = CMake Error
+pattern =
+    CMake Error[^\n]*\n\s*(?:Build|CMake) step for (?P<part>[\w.-]+) failed: \d+
+    CMake Error: [^\n]*(?P<make>execution of make failed)
+values =
+    advice of part: . => Its own error is in the lines above: often the download of that part failed (network, proxy,
+    + git), or it does not know this CMake or CUDA. Delete the build directory's _deps (or subbuild) and run again with
+    + -v; a copy that you have is used with -DFETCHCONTENT_SOURCE_DIR_NAME=DIR (the part's name in capitals)
+    advice of part: (?:) => Read the first error above it; if there is none, check that the build program runs (ninja
+    + --version) and run cmake --build . -v by hand
+cause = CMake could not build a part that it fetches first[ ({part})]; these lines do not say why.
+remedy = {advice}.
+source = https://cmake.org/cmake/help/latest/module/FetchContent.html
+
+[pip-left-conflict]
+keys = which is incompatible
+pattern = (?P<package>\S+ [\d.]\S*) requires (?P<needs>[^\s;,]+)[^\n]{0,200}, but you have (?P<have>\S+ \S+) which is
+    + incompatible
+cause = pip installed {have}, though {package} asks for {needs}. It warns of this after an installation that succeeded.
+remedy = If {package} is used, install both in one command with versions that fit, or leave triton, nvidia-… and torch
+    to the versions that the installed torch requires (pip install --force-reinstall torch --index-url
+    https://download.pytorch.org/whl/cu130). If nothing uses it, uninstall it.
+source =
+    S-LoRA/S-LoRA#8
+    vllm-project/vllm-ascend#8286
+
 [command-failed]
 keys = CalledProcessError: Command
 pattern = CalledProcessError: Command '(?P<command>(?!\W*\S*ptxas)[^\n]{3,160}?)' (?:returned non-zero exit|died with)

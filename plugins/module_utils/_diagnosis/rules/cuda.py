@@ -260,6 +260,14 @@ cause = The build's list of CUDA architectures does not know {found}.
 remedy = {advice}.
 source = k2-fsa/k2#1344
 
+[cuda-arch-empty]
+keys = Unknown CUDA arch ()
+pattern = Unknown CUDA arch \(\)
+cause = The build's list of CUDA architectures is empty: TORCH_CUDA_ARCH_LIST is set to nothing, or it is not set and no
+    GPU is visible where the build runs (docker build shows none).
+remedy = Set TORCH_CUDA_ARCH_LIST=12.0 for the build (in a Dockerfile with ENV or ARG before it).
+source = dusty-nv/jetson-containers#140
+
 [torch-arch-unknown]
 keys = arch_bin wasn't set
 pattern = (arch_bin wasn't set) for some reason

@@ -185,6 +185,14 @@ cause = The source does not support the environment's Python ({found}).
 remedy = Use a Python in that range (uv venv --python 3.12; the unit's python), or a version of the package that
     supports this one.
 
+[mpi-not-installed]
+keys = Cannot compile MPI programs
+pattern = (Cannot compile MPI programs)
+cause = The package is compiled for MPI, but no MPI with its headers and mpicc is installed.
+remedy = Install Open MPI (sudo apt install libopenmpi-dev openmpi-bin; in conda, conda install -c conda-forge mpi4py
+    openmpi), and run pip again.
+source = https://mpi4py.readthedocs.io/en/stable/install.html
+
 [externally-managed]
 keys =
     externally-managed-environment

@@ -186,7 +186,8 @@ pattern =
     +|isaac|sphinxcontrib|jaraco|sklearn|torch_|PIL|cv2|skimage|Crypto|dateutil|IPython|jupyter)[\w]+)\.[\w.]+)'
 unless = Failed to import Triton kernels
 values =
-    advice of part: torch\._C$ => Start Python outside PyTorch's source directory, and reinstall torch (pip install
+    advice of part: torch\.(?:_C|version|_C_flatbuffer)$ => Start Python outside PyTorch's source directory, and
+    + reinstall torch (pip install
     + --force-reinstall torch --index-url https://download.pytorch.org/whl/cu130)
     advice of part: moviepy\.editor => Write from moviepy import … instead, or install moviepy<2
     advice of part: langchain\. => Run pip install langchain-classic and import langchain_classic instead, or install

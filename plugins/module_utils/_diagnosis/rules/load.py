@@ -387,8 +387,10 @@ source = moby/moby#18948
 
 [library-not-found]
 keys = cannot open shared object file
-pattern = ([^\s/:'"]+\.so[\w.]*): cannot open shared object file
-unless = libibverbs: Warning
+pattern = ([^\s/:'"(\[]+\.so[\w.]*): cannot open shared object file
+unless =
+    libibverbs: Warning
+    conda entry point
 library = yes
 cause = The shared library {found} is not found. {hint}
 values =

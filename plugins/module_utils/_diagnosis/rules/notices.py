@@ -315,16 +315,6 @@ cause = JAX runs on the CPU ({found}).
 remedy = Install it with its CUDA plugin: pip install -U "jax[cuda13]".
 source = jax-ml/jax#29068
 
-[packages-incompatible]
-keys = which is incompatible
-pattern =
-    (?P<package>\S+ [\d.]\S*) requires (?P<needs>(?!torch)\S+), but you have (?P<have>(?!torch)\S+ \S+) which is incompa
-    +tible
-notice = yes
-cause = pip installed {have}, though {package} asks for {needs}.
-remedy = If {package} is used, install both in one command with versions that fit.
-source = vllm-project/vllm-ascend#8286
-
 [uv-no-hardlink]
 keys = Failed to hardlink files
 pattern = (Failed to hardlink files)

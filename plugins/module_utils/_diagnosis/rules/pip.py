@@ -294,6 +294,15 @@ cause = The wheel {wheel} does not match its tag[ {tag}]: the host that built it
 remedy = {advice}.
 source = pypa/auditwheel#354
 
+[wheel-library-not-copied]
+keys = because required library
+pattern = Cannot repair wheel, because required library '([^'\n]+)' could not be located
+cause = auditwheel does not find {found}, which the wheel needs and which it must copy into it.
+remedy = Add the library's directory to LD_LIBRARY_PATH for auditwheel, or leave the library out if the host or another
+    wheel provides it (auditwheel repair --exclude {found}; for CUDA and PyTorch --exclude 'libcu*' --exclude 'libnv*'
+    --exclude 'libtorch*' --exclude 'libc10*').
+source = pytorch/pytorch#149471
+
 [http-refused]
 keys = HTTP error
 pattern = HTTP error (?P<status>\d{3}) while getting (?P<url>https?://[^\s#]+)
@@ -396,9 +405,16 @@ values =
     advice of package: (?:torch|torchvision|torchaudio)\b\S*\+cu(?!13) => PyTorch's index for that CUDA has no such
     + version for aarch64: use a version from the cu130 index (pip install torch --index-url
     + https://download.pytorch.org/whl/cu130)
+    advice of package: torchcodec\b => Older releases of torchcodec have no wheel for aarch64: use 0.10 or newer with
+    + its torch (pip install torchcodec --index-url https://download.pytorch.org/whl/cu130), or build that version from
+    + a git checkout with FFmpeg's development packages
     advice of package: torchao\b => torchao has wheels for aarch64 from 0.10 on: use a newer one that fits the torch,
     + from the cu130 index (pip install torchao --index-url https://download.pytorch.org/whl/cu130), or build it from a
     + git checkout
+    advice of package: (?:torch|torchvision|torchaudio)==(?:0|1|2\.[0-8])\b => The project pins an old PyTorch, which
+    + has no code for a GB10 and no wheel for this Python or machine:
+    + use a release of the project for torch 2.9 or newer, or change the pin (pip install torch torchvision --index-url
+    + https://download.pytorch.org/whl/cu130; then install the project with --no-deps or the edited file)
     advice of package: triton\b => Older releases of Triton have no wheel for aarch64: use the release that the
     + installed torch requires (pip show torch), or build it from source
     advice of offered: none$ => The index has neither a wheel for this Python and machine nor a source archive, or does

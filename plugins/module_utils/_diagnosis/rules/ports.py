@@ -429,6 +429,15 @@ remedy = Use a release or an option of the project that supports aarch64 (NEON o
     those headers, or a build without SIMD), and remove such options from CFLAGS and CXXFLAGS.
 source = dmlc/dgl#3336
 
+[mkl-in-build]
+keys = MKL
+pattern = (?<![\w/-])(?:Intel(?:\(R\))? )?(MKL|oneMKL)\b(?: include directory| library| libraries)? (?:is |was |were
+    + )?not found
+cause = The build asks for Intel's library {found}, which exists only for x86 processors.
+remedy = Switch it off and use another BLAS: -DWITH_MKL=OFF -DWITH_OPENBLAS=ON for CTranslate2 (libopenblas-dev),
+    USE_MKL=0 or BLAS=NVPL (role math_libraries) for others; look in the project's options for OpenBLAS, BLIS or Ruy.
+source = OpenNMT/CTranslate2#1306
+
 [assembler-for-other-processor]
 keys =
     Error: bad instruction

@@ -889,6 +889,10 @@ values =
     advice of module: (?:setuptools|pkg_resources|distutils)\b => Use a newer release of the package, or one with a
     + wheel; otherwise build it with a setuptools from its time: echo "setuptools<58" > c.txt, then PIP_CONSTRAINT=c.txt
     + pip install … (uv: --build-constraints c.txt)
+    advice of module: (?:torch|torchvision|torchaudio|triton)\._C\b => Its Python files and its compiled part are of two
+    + releases: uninstall it until pip finds none (pip uninstall -y torch, twice; PYTHONPATH and ~/.local too), delete
+    + what is left of its directory in site-packages, and install one release (pip install torch --index-url
+    + https://download.pytorch.org/whl/cu130)
     advice of module: torchaudio$ => Upgrade the package that calls it (pyannote.audio, speechbrain), or install torch
     + and torchaudio 2.8 (cu129), because 2.9 removed torchaudio's backends
     advice of module: Unsloth\w+Trainer$ => Several processes write its generated code at the same time: delete
@@ -906,6 +910,18 @@ values =
 cause = The installed module {module}[ (package {package})] has no {attribute}: the program was written for another
     version of it, or another file has its name.
 remedy = {advice}.
+
+[pkg-config-libraries]
+keys = pkg-config could not find libraries
+pattern = pkg-config could not find libraries \[(?P<names>'?[^\]\n]+)\]
+values =
+    packages of names: .*av(?:format|codec|util) => FFmpeg's development packages (sudo apt install pkg-config
+    + libavformat-dev libavcodec-dev libavdevice-dev libavutil-dev libavfilter-dev libswscale-dev libswresample-dev)
+    packages of names: . => pkg-config and the development package of each (apt-file search NAME.pc)
+cause = The package is compiled because no wheel fits, and pkg-config does not find {names}.
+remedy = Install {packages}, or use a release of the package with a wheel for aarch64 and this Python (pip install
+    --only-binary :all: NAME).
+source = huggingface/lerobot#923
 
 [cython-3]
 keys =
