@@ -68,10 +68,12 @@ source = harry0703/MoneyPrinterTurbo#196
 keys =
     CAS service error
     Data processing error:
+    Task runtime error:
     /xorbs/
     .xethub.hf.co
 pattern =
     Data processing error: (?:File reconstruction error: )?(CAS [Ss]ervice [Ee]rror|CAS [Cc]lient [Ee]rror)
+    Task runtime error: (Task cancelled)
     \b((?:40[138]|50\d)(?: \w+)?)\b[^\n]{0,160}(?:/xorbs/|\.xethub\.hf\.co)
     (?:/xorbs/|\.xethub\.hf\.co)[^\n]{0,400}?\b((?:40[138]|50\d) [A-Z]\w+|[Tt]imed? ?out|[Cc]onnection reset)
 cause = The hub's Xet transfer failed ({found}): its server cannot be reached through this network or proxy, or refuses
@@ -342,12 +344,14 @@ remedy = Use hf download, hf auth login and so on. A script that needs the old c
 keys =
     trying to write in your cache folder
     .cache/huggingface
+    Data processing error: I/O error
 pattern =
+    Data processing error: I/O error: (?P<xet>Permission denied)
     trying to write in your cache folder \((?P<path1>[^)\n]+)\)
     Permission denied: '(?P<path2>[^'\n]*\.cache/huggingface[^'\n]*)'
-cause = The program may not write to the hub's cache {path}, which another account, or a container's root, created.
-remedy = Change its owner to the program's account (sudo chown -R), or set HF_HOME to a directory that the program may
-    write. Run a container with the volume's user (--user).
+cause = The program may not write to the hub's cache[ {path}], which another account, or a container's root, created.
+remedy = Change its owner to the program's account (sudo chown -R ~/.cache/huggingface), or set HF_HOME (and HF_XET_CACHE,
+    if that is set) to a directory that the program may write. Run a container with the volume's user (--user).
 
 [dataset-script]
 keys =

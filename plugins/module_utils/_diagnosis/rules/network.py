@@ -148,7 +148,7 @@ pattern =
     lookup (\S+?)(?: on \S+)?: (?:read udp [^\n]*: )?i/o timeout
     (?:ssh: )?Could not resolve hostname (?P<template>[^\n:]{0,80}?(?:\{\{|\||\[)[^\n:]{0,80}): [A-Z]
     ssh: Could not resolve hostname (?P<peer>(?![\w.-]+\.(?:com|org|io|net|dev|ai)\b)[^\s():]+)
-    Could not resolve host(?:name \(Could not resolve host)?(?:name)?:? ([^\s():]+)
+    Could not resolve host(?:name \(Could not resolve host)?(?:name)?:? ([^\s():;]+)
     (?:Could not resolve|Temporary failure resolving) '([^'\n]+)'
     Failed to resolve '([^'\n]+)'
     Temporary failure in name resolution

@@ -375,8 +375,12 @@ remedy = Use a Python in that range (uv venv --python 3.12, python3.12 -m venv),
 source = Nerogar/OneTrainer#1088
 
 [pip-too-deep]
-keys = resolution-too-deep
-pattern = error: (resolution-too-deep)
+keys =
+    resolution-too-deep
+    ResolutionTooDeep
+pattern =
+    error: (resolution-too-deep)
+    ERROR: (ResolutionTooDeep)
 cause = pip gave up, because the requirements leave so many versions open that it found no combination that fits
     ({found}).
 remedy = Set lower bounds or exact versions for the packages that it tried most, install the release's own requirements
@@ -397,11 +401,35 @@ pattern =
     satisfies the requirement (?P<package1>.*?) \(from versions: (?P<offered>[^)\n]*)\)
     (?:No matching distribution found for|satisfies the requirement) (?P<package2>\S+)
 values =
+    advice of package: (?:install|pip3?|uv)$ => The command has that word twice, or as a name: write pip install NAME
+    advice of package: \S*requirements\S*\.txt$ => Write -r before the name of a file with requirements (pip install -r
+    + requirements.txt)
     advice of package: decord(?!2) => There is no decord for aarch64: install decord2 instead, which has wheels for it,
     + or build decord from a git checkout
     advice of package: onnxruntime[-_]gpu => The package index had none for aarch64: use Microsoft's own package for
     + CUDA 13 and aarch64 (microsoft/onnxruntime#27944 names its index), onnxruntime for the CPU, or build it from
     + source (--use_cuda, CMAKE_CUDA_ARCHITECTURES=121)
+    advice of package: xformers => xformers has no release with a wheel for aarch64: leave it out where the program can
+    + use PyTorch's own attention (sdpa), or build it (TORCH_CUDA_ARCH_LIST=12.0 MAX_JOBS=8 pip install -v
+    + --no-build-isolation git+https://github.com/facebookresearch/xformers.git)
+    advice of package:
+    + nvidia-(?:cublas|cuda-\w+|cudnn|cufft|curand|cusolver|cusparse|nccl|nvjitlink|nvtx|cufile)[\w-]*-cu12 => This list
+    + was made for CUDA 12, usually on x86: remove the nvidia-… lines, and let torch bring its own (pip install torch
+    + --index-url https://download.pytorch.org/whl/cu130)
+    advice of package: nvidia-dali-cuda1[0-2]\d => Use nvidia-dali-cuda130, which has a wheel for aarch64
+    advice of package: cupy-cuda1[0-2] => Use cupy-cuda13x, which has wheels for aarch64
+    advice of package: faiss-gpu => faiss-gpu has wheels only for x86: use faiss-cpu, conda-forge's faiss-gpu, or build
+    + it
+    advice of package: (?i:pyqt5) => PyQt5 has no wheel for aarch64: use PyQt6, or sudo apt install python3-pyqt5 in an
+    + environment with --system-site-packages
+    advice of package: taichi => taichi has no wheel for aarch64 and this Python: leave it out, or build it from a git
+    + checkout
+    advice of package: bitsandbytes => bitsandbytes 0.46 and newer have wheels for aarch64: upgrade pip first (pip
+    + install -U pip), which otherwise does not know their tag, and use such a release
+    advice of package:
+    + (?:mediapipe|open3d|usd-core|faiss-cpu|sgl-kernel|vllm|opencv-\S*|av|grain|ray|pyarrow|tensorflow)\b[^=<~]*(?:==|<|~=)
+    + => Newer releases of it have wheels for aarch64 and newer Pythons: raise the pin (pip index versions NAME lists
+    + what fits here), or use a release of the project that does
     advice of package: (?:torch|torchvision|torchaudio)\b\S*\+cu(?!13) => PyTorch's index for that CUDA has no such
     + version for aarch64: use a version from the cu130 index (pip install torch --index-url
     + https://download.pytorch.org/whl/cu130)
