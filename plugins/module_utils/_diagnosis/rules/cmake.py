@@ -176,7 +176,7 @@ pattern =
     InvalidCxxCompiler: No working (C\+\+ compiler) found
     command '([\w.+-]*(?:gcc|g\+\+|cc|clang|clang\+\+)(?:-\d+)?)' failed: No such file
     unable to execute '([^'\n]+)': No such file
-    cannot execute '(cc1\w*)'
+    cannot execute '((?:cc1\w*|lto1|f951|collect2))'
     Failed to find tool\. Is '([^'\n]+)' installed
     No (CMAKE_(?:C|CXX)_COMPILER) could be found
     (CMAKE_(?:C|CXX)_COMPILER) not set
@@ -186,6 +186,7 @@ pattern =
     error: linker `(\w+)` not found
 values =
     tool of found: .*\b(?:ar|ranlib|strip|objcopy|nm)$ => tool of binutils
+    tool of found: (?:lto1|f951|collect2)$ => complete gcc: one of its parts is missing
     tool of found: . => C or C++ compiler
 cause = There is no {tool} ({found}).
 remedy = Install gcc, g++ and binutils (apt install build-essential; the role build_toolchain), or correct CC and CXX

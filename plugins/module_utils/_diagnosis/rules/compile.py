@@ -156,7 +156,8 @@ pattern =
     Error: Unable to find '([^'\n]+\.(?:h|i|swg))'
     cannot open source file '([^'\n]+)'
     ^error: ([^\s:']+\.(?:h|hpp|cuh)): No such file or directory
-    fatal error: '?([^\s:']+\.(?:h|hh|hpp|hxx|cuh|inc|def)|[a-z_]+)'?(?:: No such file| file not found)
+    fatal error: '?([^\s:']+\.(?:h|hh|hpp|hxx|cuh|inc|def)|[a-z_]+|(?:unsupported/)?Eigen/\w+)'?(?:: No
+    + such file| file not found)
 values =
     part of found: (?:\S*/)?(?:third_?party|3rd_?party|externals?|submodules?|deps)/ => the source's submodule that
     + contains it (git submodule update --init --recursive in a git checkout; an archive from GitHub lacks submodules)
@@ -282,7 +283,13 @@ values =
     part of found: tinfo$|n?curses => libtinfo-dev and libncurses-dev
     part of found: numa => libnuma-dev
     part of found: infiniband => libibverbs-dev
-    part of found: . => the package that provides it, usually libNAME-dev (apt-file search finds it)
+    part of found: numpy/ => NumPy (pip install numpy; with --no-build-isolation, and where it is not found even so,
+    + with CPATH=$(python3 -c 'import numpy; print(numpy.get_include())'))
+    part of found: nanobind => nanobind (pip install nanobind)
+    part of found: ucp?/ => libucx-dev
+    part of found: xxhash => libxxhash-dev
+    part of found: . => the package that provides it, usually libNAME-dev (apt-file search finds it; a header of the
+    + project itself is in a git clone with --recurse-submodules)
 cause = The compiler does not find the header {found}.
 remedy = Install {part} where the build runs (for an image, in that stage). If it is in its own directory, add that to
     CPATH (in the unit's environment).

@@ -123,6 +123,9 @@ keys = error:
 pattern = ^[ \t]*(\S+?(?::\d+(?::\d+)?:|\(\d+\):) (?:fatal )?error: [^\n]+)
 unless = : (?:Permission denied|Operation not permitted)|\.py:\d+:\d+: error:
 values =
+    advice of found: \S*cutlass\S*/builders/\S*.*static assertion => The line is in CUTLASS, which is asked for a tile
+    + that its kernels for this GPU do not have: use another release of CUTLASS or of the source, or build only the
+    + kernels that you need (CUTLASS_LIBRARY_KERNELS)
     advice of found: \S*(?:hopper|sm_?90|sm_?10[03])\w*[/.(:] => The file is a kernel for data-centre GPUs, which a
     + GB10 cannot run: build for your own GPU only (TORCH_CUDA_ARCH_LIST=12.0), in an empty directory, so that it is
     + left out, or use a newer release of the project
@@ -187,8 +190,9 @@ pattern =
 unless = Failed to import Triton kernels
 values =
     advice of part: torch\.(?:_C|version|_C_flatbuffer)$ => Start Python outside PyTorch's source directory, and
-    + reinstall torch (pip install
-    + --force-reinstall torch --index-url https://download.pytorch.org/whl/cu130)
+    + reinstall torch (pip install --force-reinstall torch --index-url https://download.pytorch.org/whl/cu130)
+    advice of part: tensorrt\. => Its compiled part is for another Python: install it for this one (pip install
+    + tensorrt-cu13), or use the system's Python 3.12 with apt's python3-libnvinfer
     advice of part: moviepy\.editor => Write from moviepy import … instead, or install moviepy<2
     advice of part: langchain\. => Run pip install langchain-classic and import langchain_classic instead, or install
     + langchain<1
@@ -291,7 +295,9 @@ keys =
     missing and no known rule
     No rule to make target
     INSTALL cannot find
+    fatal error:
 pattern =
+    cc1(?:plus)?: fatal error: ([^\s:]+\.(?:c|cc|cpp|cxx|cu)): No such file
     '([^'\n]+)', needed by .* missing and no known rule
     No rule to make target '([^'\n]+)'
     INSTALL cannot find\s+'([^'\n]+)'
@@ -299,6 +305,8 @@ uncertain = yes
 values =
     advice of found: \S*/pip-(?:install|req)-\S+ => Install the package from its git repository (pip install
     + --no-build-isolation git+URL@TAG): the index's source archive lacks the file. Otherwise use the complete source
+    advice of found: \S+\.(?:c|cc|cpp|cxx)$ => Install Cython and run the project's step that generates it, or use its
+    + release archive instead of a git checkout. Otherwise use the complete source
     advice of found: . => Use the complete source
 cause = The build needs the file {found}, which does not exist and which no rule makes.
 remedy = {advice}, with submodules and files that an ignore list may have excluded. If the file existed when CMake ran,
@@ -563,6 +571,8 @@ values =
     advice of found: (ib_\w+)$ => Install perftest
     advice of found: (ibv_\w+|ibdev2netdev|ibstat|show_gids)$ => Install ibverbs-utils, infiniband-diags or the
     + vendor's tools (DOCA-OFED)
+    advice of found: bazel(?:isk)?$ => Install Bazelisk, which fetches the release that the project names
+    + (bazelisk-linux-arm64 of its GitHub releases, as /usr/local/bin/bazel)
     advice of found: (pkg-config|swig|patchelf|ninja|meson|bison|flex|autoreconf|ccache)$ => Install the package of that
     + name (ninja-build for ninja, autoconf for autoreconf) with apt
     advice of found: (cargo|rustc|rustup)$ => Install Rust (rustup) and put ~/.cargo/bin on PATH

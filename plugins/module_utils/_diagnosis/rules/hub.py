@@ -350,8 +350,9 @@ pattern =
     trying to write in your cache folder \((?P<path1>[^)\n]+)\)
     Permission denied: '(?P<path2>[^'\n]*\.cache/huggingface[^'\n]*)'
 cause = The program may not write to the hub's cache[ {path}], which another account, or a container's root, created.
-remedy = Change its owner to the program's account (sudo chown -R ~/.cache/huggingface), or set HF_HOME (and HF_XET_CACHE,
-    if that is set) to a directory that the program may write. Run a container with the volume's user (--user).
+remedy = Change its owner to the program's account (sudo chown -R ~/.cache/huggingface), or set HF_HOME (and
+    HF_XET_CACHE, if that is set) to a directory that the program may write. Run a container with the volume's user
+    (--user).
 
 [dataset-script]
 keys =

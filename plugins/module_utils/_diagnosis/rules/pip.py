@@ -427,7 +427,8 @@ values =
     advice of package: bitsandbytes => bitsandbytes 0.46 and newer have wheels for aarch64: upgrade pip first (pip
     + install -U pip), which otherwise does not know their tag, and use such a release
     advice of package:
-    + (?:mediapipe|open3d|usd-core|faiss-cpu|sgl-kernel|vllm|opencv-\S*|av|grain|ray|pyarrow|tensorflow)\b[^=<~]*(?:==|<|~=)
+    + (?:mediapipe|open3d|usd-core|faiss-cpu|sgl-kernel|vllm|opencv-\S*|av|grain|ray|pyarrow|tensorflow)\b
+    +[^=<~]*(?:==|<|~=)
     + => Newer releases of it have wheels for aarch64 and newer Pythons: raise the pin (pip index versions NAME lists
     + what fits here), or use a release of the project that does
     advice of package: (?:torch|torchvision|torchaudio)\b\S*\+cu(?!13) => PyTorch's index for that CUDA has no such
