@@ -1282,6 +1282,85 @@ cause = An RDMA call failed ({verb})[: {why}].
 remedy = {advice}; NCCL_IB_DISABLE=1 tells whether RDMA is at fault.
 source = https://man7.org/linux/man-pages/man3/ibv_modify_qp.3.html
 
+[value-expected]
+keys =
+    xpected
+    xpecting
+pattern =
+    \A(?:\W*(?:\w+\.)*\w*(?:Error|Exception):|\s*(?:Value error|Assertion failed),) (?P<what>[^\n]{0,80}?)[:;.,]?
+    + ?[Ee]xpect
+    +(?:ed|ing) (?P<need>[^\n]{2,120}?)[,;]? (?:but )?(?:got|found|received|is)\b:? ?(?P<value>[^\n]{1,160}?)\.?$
+unless = CUDA|NCCL|same device|byte|HTTP|JSON|scalar type
+values =
+    advice of need: .*(?:shape|dim|size|rank|\[|tensor|channel|token|image) => Compare the input's shape with what that
+    + line
+    + expects: weights, configuration and program must be of one model and release
+    advice of need: . => Correct it in the call, the command or the configuration, or use the release for which that
+    + was written
+uncertain = yes
+cause = The program expects {need}, but got {value}[ ({what})].
+remedy = {advice}.
+
+[value-unknown]
+keys =
+    nsupported
+    nknown
+    nrecognized
+    nvalid
+    nexpected
+pattern =
+    \A(?:\W*(?:\w+\.)*\w*(?:Error|Exception):|\s*(?:Value error|Assertion failed),) (?:[\w.-]+: )?(?:Unsupported|Unknown
+    +|Unrecognized|Invalid|Unexpected|unsupported|unknown|invalid) (?P<what>[a-zA-Z][\w /-]{2,60}?)(?:: ?|=| (?=[`'\"]))
+    +[`'\"]?(?P<value>[^\n`'\"]{1,120}?)[`'\"]?(?: for [^\n]{2,80})?\.?$
+unless = CUDA|NCCL|\[Errno|https?://|argument
+values =
+    advice of what: .*(?:model|layer|architecture|rope|config|quant|attention) => Use a newer release of the program,
+    + which
+    + knows it, or a model (or a revision of it) that this release supports
+    advice of what: (?:.* )?(?:token|key|credentials?)$ => Create a new one on the service's page, and set it again
+    advice of what: . => Correct it, or use the release of the program that has it; its documentation or --help lists
+    + the values
+uncertain = yes
+cause = This release of the program does not know this {what}: {value}.
+remedy = {advice}.
+
+[value-must-be]
+keys =
+    must be
+    should be
+    has to be
+    must contain
+    should contain
+    must have
+    should have
+pattern =
+    \A(?:\W*(?:\w+\.)*\w*(?:Error|Exception):|\s*(?:Value error|Assertion failed),) (?P<what>[^\n]{2,120}?)
+    + (?P<need>(?:must
+    +|should|has to) (?:not )?(?:be|contain|have) [^\n]{2,160}?)(?:[,;.:]? (?:[Bb]ut
+    + )?(?:(?:got|found|received|was|is|found
+    +|given):? )(?P<value>[^\n]{1,120}?))?\.?(?: \[type=[^\n]*)?$
+unless = /|NoneType|nsupported|Traceback|CUDA|NCCL
+values =
+    source of what: .*(?:config|layer|head|hidden|vocab|rope|dim|token) => If the model's config.json has it, use the
+    + release of the program that the model's page names, or another revision of the model
+    source of what: . => Correct it in the call, the command or the configuration, whose documentation lists the values
+uncertain = yes
+cause = The program checks its input, and this does not fit: {what} {need}[, but it is {value}].
+remedy = {source}.
+
+[setting-required]
+keys =
+    requires
+    require
+pattern =
+    \A(?:\W*(?:\w+\.)*\w*(?:Error|Exception):|\s*(?:Value error|Assertion failed),) (?P<what>[^\n]{2,160}?),?
+    + (?:requires?
+    +|needs) [`'\"(]?(?P<need>-{0,2}[a-z][\w.-]*[`'\"]? ?(?:=|to be (?:set|enabled)|set to|is set)[^\n]{0,120}?)[.)]?(?:
+    + \[type=[^\n]*)?$
+uncertain = yes
+cause = Two settings do not fit: {what} requires {need}.
+remedy = Set that ({need}), or leave out what needs it.
+
 [thing-not-found]
 keys =
     nable to find
