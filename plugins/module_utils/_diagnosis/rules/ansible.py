@@ -130,12 +130,16 @@ pattern =
     (?P<host1>HostVars)\w*(?: object)?'? has no attribute '(?P<name4>\w+)'
     object of type '(?P<host2>\w+)' has no attribute '(?P<name5>\w+)'
     has no attribute '(?P<name2>\w+)'[^\n]*undefined
+    undefined variable[^\n]{0,80}'dict object' has no attribute u?'(?P<name7>[\w.-]+)'
     Mandatory variable '?(?P<name6>\w+)'? not defined
 values =
     advice of host: HostVars => Gather the facts of that host first, with a play over all hosts whose variables are
     + read (gather_facts: true, without --limit), or set it in that host's host_vars
     advice of name: (?:arm64|aarch64)$ => The play's table of architectures (for downloads, packages) has no entry for
     + this one: use a newer release of the play, or add the entry with the file that its project publishes for arm64
+    advice of name: v?\d => The play's table of releases has no entry for that one: take a release that it lists, or
+    + use a
+    + newer release of the play
     advice of name: (?:stdout|stderr|rc|stat|changed|results|json|content)(?:_lines)?$ => The task that registers this
     + result was skipped, failed or ran in check mode: read that task's output, and use default() or 'is not skipped'
     + where this can happen

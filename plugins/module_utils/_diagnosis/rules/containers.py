@@ -189,6 +189,14 @@ source =
     podman-container-tools/buildah#5332
     actions/runner-images#3229
 
+[cluster-image-differs]
+keys = image mismatch on worker
+pattern = [Ii]mage mismatch on worker node \(?(?P<host>[\w.-]+)
+cause = The other host {host} has another build of the image than this one.
+remedy = Copy this host's image there: docker save IMAGE | ssh USER@HOST docker load (for spark-vllm-docker,
+    ./build-and-copy.sh -c), with room for it twice on both (df -h /tmp /var/lib/docker), then start the cluster again.
+source = eugr/spark-vllm-docker#339
+
 [cdi-unresolvable]
 keys = unresolvable CDI devices
 pattern = unresolvable CDI devices ([^\s:]+[^\s:.])

@@ -1051,6 +1051,14 @@ source =
     NVIDIA/nvidia-docker#357
     NVIDIA/nvidia-docker#497
 
+[nvidia-smi-field]
+keys = is not a valid field to query
+pattern = Field '?(?P<field>[\w.]+)'? is not a valid field to query
+cause = nvidia-smi of this driver knows no field {field}: it is misspelt, or from another release.
+remedy = Take a name from the list of nvidia-smi --help-query-gpu, or update the program that asks (an exporter or a
+    dashboard). On a GB10 the fields of memory are N/A.
+source = https://docs.nvidia.com/deploy/nvidia-smi/index.html
+
 [powerd-needless]
 keys =
     SBIOS support not found for NVPCF

@@ -302,19 +302,21 @@ remedy = Omit -m, or raise the interface's MTU on both sides (9000 gives an acti
 keys =
     rdma_create_event_channel() failed
     No IB devices found
+    0 HCAs found
     Unable to find the Infiniband/RoCE device
     Failed to get IB device
     IB device mlx5_
     IB device roce
 pattern =
     (rdma_create_event_channel\(\) failed)
-    (No IB devices found)
+    (No IB devices found|^0 HCAs found)
     (Unable to find the Infiniband/RoCE device)
     (Failed to get IB devices? list[^\n]*)
     (IB device \w+ not found)
 cause = There is no RDMA device with that name here ({found}).
 remedy = Check ibdev2netdev or rdma link show on the host, and use a device from there (-d rocep1s0f0 on a Spark). If
-    there is none, load the modules (sudo modprobe -a mlx5_ib rdma_ucm). In a container, pass --device /dev/infiniband.
+    there is none, load the modules (sudo modprobe -a mlx5_ib rdma_ucm). In a container, pass --device /dev/infiniband,
+    and install ibverbs-providers and rdma-core in its image.
 
 [rdma-port-down]
 keys = state is Down
@@ -427,8 +429,10 @@ keys =
     get device attributes
     create IB resources
     Unable to open device
+    Failed to open device
     get context for the device
 pattern =
+    ^(Failed to open device)$
     (Unable to open device \w+|Couldn't get context for the device)
     (Couldn't get device attributes|Unable to create QP|Couldn't create IB resources)
 cause = The program may not use the RDMA device ({found}): the container lacks the device or the right to lock memory.

@@ -908,6 +908,7 @@ keys =
     No GPU memory values found
     nvml get memory error
     GPU memory telemetry
+    division by 0 (error token
     Fail to get GPU info
     NVIDIA numeric field
 pattern =
@@ -916,14 +917,15 @@ pattern =
     Error: (No GPU memory values found)
     Fail to get GPU info: (Not Supported)
     nvml get memory error (ret=3)\b
-    (?:[Mm]emory info|getting device memory|GetMemoryInfo)[^\n:]{0,60}[:(] ?'?(?:\w*ERROR_)?((?i:not[ _]supported))
+    (?:[Mm]emory info|getting device memory|GetMemoryInfo)[^\n:]{0,60}[:(=] ?'?(?:\w*ERROR_)?((?i:not[ _]supported))
+    (N/A) [^\n]{0,20}: division by 0
     Error: (?:invalid literal for int\(\) with base 10|could not convert string to float): ('\[?(?:N/A|Not
     + Supported)[^\n]*)
 cause = NVML and nvidia-smi have no memory counters for a GPU that shares the host's memory (a GB10, a Jetson)
     ({found}), but the program expects a number. The driver and the GPU work.
 remedy = Use a release of the program that works without the number, or reads it from cudaMemGetInfo or /proc/meminfo
     (NVIDIA's device plugin for Kubernetes from 0.17.4, GPU Operator from 25.10). HAMi also needs the amount:
-    + devicePlugin.preConfiguredDeviceMemory in MiB.
+    devicePlugin.preConfiguredDeviceMemory in MiB.
 source = NVIDIA/gpu-operator#1794
 
 [triton-server-model]
