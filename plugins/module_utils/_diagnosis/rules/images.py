@@ -667,15 +667,21 @@ pattern =
     + (?:create|add|register)[^\n]{2,120}|volume store metadata database: timeout|conflicts with network [^\n]+|Failed
     + to Setup IP tables[^\n]*|Devices cgroup isn't mounted|timeout waiting for containerd to start|no sockets found
     + via socket activation|can't create unix socket \S+: is a directory|error creating plugin manager[^\n]*|could not
-    + create plugins|invalid CIDR address[^\n]*|error creating default 'bridge' network: [^\n]+|permission
-    + denied|read-only file system|no such device|cannot allocate memory|unsupported[^\n]*)
+    + create plugins|invalid CIDR address[^\n]*|[Ee]rror creating default 'bridge' network: [^\n]+|no available
+    + network|permission denied|read-only file system|no such device|cannot allocate memory|unsupported[^\n]*)
 values =
     advice of why: [Ii]ptables => Install iptables (sudo apt install iptables), and check that /usr/sbin is on the
     + service's PATH
     advice of why: volume => Another dockerd has its files open: stop it (pgrep -a dockerd), then start docker
     advice of why: conflicts => Stop docker, move /var/lib/docker/network/files/local-kv.db away and start docker,
     + which creates its networks again (compose networks need docker compose up)
-    advice of why: Failed to Setup|error creating def|failed to (?:create|add|register) => Load its modules (sudo
+    advice of why: no available => All address ranges that Docker would take are in use (a VPN, many networks): stop
+    + the VPN
+    + for the start, run docker network prune, or set bip and default-address-pools in /etc/docker/daemon.json
+    advice of why: [Ee]rror creating default[^\n]*permission => Start it as root on the host (sudo systemctl start
+    + docker). In
+    + a container or without root, it needs --privileged or the rootless set-up (dockerd-rootless-setuptool.sh install)
+    advice of why: Failed to Setup|[Ee]rror creating def|failed to (?:create|add|register) => Load its modules (sudo
     + modprobe ip_tables iptable_nat br_netfilter), reboot if the kernel was upgraded since the last start, or choose
     + the other iptables (sudo update-alternatives --config iptables)
     advice of why: Devices => Mount the control groups (cgroup2 on /sys/fs/cgroup, as systemd does). Docker inside a

@@ -251,11 +251,13 @@ keys =
     cgroup (v2)
     cannot enter cgroupv2
     [kubepods] doesn't exist
+    /sys/fs/cgroup/kubepods/
     some missing controllers
 pattern =
     ailed to find (\w+ cgroup) \(v2\)
     (cannot enter cgroupv2) '/sys/fs/cgroup
     root container \[(kubepods)\] doesn't exist
+    /sys/fs/cgroup/(kubepods)/\S+: no such file
     cgroup \[\\?'?(kubepods)\\?'?\] has some missing controllers
 cause = Kubernetes in a container (k3s, kind, OpenShell's gateway) does not get its own control groups ({found}) on a
     host with only version 2, such as DGX OS.

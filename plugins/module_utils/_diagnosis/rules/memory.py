@@ -300,7 +300,7 @@ source = NVIDIA/nvidia-docker#792
 
 [mount-source-read-only]
 keys = while creating mount source path
-pattern = error while creating mount source path '([^'\n]+)': mkdir \S+: (?P<why>read-only file system|[\w ]+)
+pattern = error while creating mount source path '([^'\n]+)': mkdir (?:\S+)?: (?P<why>read-only file system|[\w ]+)
 cause = Docker could not create the directory {found} that the container should mount ({why}). For Docker from a snap,
     the system is read-only there, and only the home directory is visible.
 remedy = Create the directory first on a disk that is mounted writable. If docker is a snap (snap list docker), use a

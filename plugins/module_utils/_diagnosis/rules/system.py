@@ -796,6 +796,7 @@ remedy = Set optional: true for that interface in /etc/netplan (networkctl shows
 [nmcli-refused]
 keys =
     Error: Timeout expired
+    no secrets: No agents
     Error: Device '
     Error: Failed to modify connection
     Error: Failed to add
@@ -811,6 +812,7 @@ pattern =
     Error: (?P<why>Timeout expired \(\d+ seconds\)|Device '[^'\n]+' not found|Failed to (?:modify|add)[^\n]*?:
     + [^\n]+|invalid or not allowed setting '[^'\n]+'|Could not create NMClient object|'?[\w.-]+'? is not valid|Not
     + authorized to control networking|connection verification failed: [^\n]+)
+    device \((?P<device3>[^)\n]+)\): (?P<why5>no secrets)
     device \((?P<device1>[^)\n]+)\): Activation: (?P<why2>failed) for connection '[^'\n]+'
     device \((?P<device2>[^)\n]+)\): state change: \S+ -> failed \(reason '(?P<why3>[\w-]+)'
     (?P<why4>failed to load connection: [^\n]+)
@@ -818,6 +820,9 @@ values =
     advice of why: Timeout => The network did not answer. Check DHCP, the cable and the password (journalctl -u
     + NetworkManager -b). For a port without DHCP, set ipv4.method manual
     advice of why: Device => Use a name that nmcli dev shows
+    advice of why: Failed to[^\n]*(?:Message recipient|not running) => NetworkManager ended meanwhile: read why
+    + (journalctl -u
+    + NetworkManager -b), start it (sudo systemctl restart NetworkManager) and repeat the command
     advice of why: Failed to[^:\n]*: (?:Insuff|Not auth) => Use sudo
     advice of why: .*method(?:=|:| 'manual|.*manual) => Set the address in the same command: ipv4.method manual
     + ipv4.addresses 192.168.100.10/24
@@ -826,7 +831,7 @@ values =
     advice of why: (?:failed to load[^\n]*perm|failed to load[^\n]*insecure) => Make the file readable only by root
     + (sudo chown root, sudo chmod 600), then run sudo nmcli con reload
     advice of why: failed to load => Correct or remove that file, and run sudo nmcli con reload
-    advice of why: (?:no-secrets|supplicant|ssid) => Enter the password again (nmcli dev wifi connect NAME --ask),
+    advice of why: (?:no.secrets|supplicant|ssid) => Enter the password again (nmcli dev wifi connect NAME --ask),
     + and check that the network is in range
     advice of why: (?:ip-config|dhcp|failed$) => It got no address. Check the cable and DHCP, or set one manually
     + (ipv4.method manual)
