@@ -909,7 +909,8 @@ keys =
     StopIteration
     queue.Empty
 pattern =
-    ^\W*(?P<why>(?:(?:Index|UnboundLocal|ZeroDivision|Overflow|Recursion|Key)Error: |TypeError: [^\n]{0,80}?(?:got
+    ^\W*(?:any\.)?(?P<why>(?:(?:Index|UnboundLocal|ZeroDivision|Overflow|Recursion|Key)Error: |TypeError:
+    + [^\n]{0,80}?(?:got
     + multiple values|can only concatenate|has no len|argument of type|is not
     + (?:subscriptable|iterable|callable)|unsupported operand|not supported between|unhashable|JSON
     + serializable|pickle)|ValueError: (?:(?:too many|not enough) values|invalid literal for|could not convert
@@ -1341,7 +1342,7 @@ pattern =
     +|given):? )(?P<value>[^\n]{1,120}?))?\.?(?: \[type=[^\n]*)?$
 unless = /|NoneType|nsupported|Traceback|CUDA|NCCL
 values =
-    source of what: .*(?:config|layer|head|hidden|vocab|rope|dim|token) => If the model's config.json has it, use the
+    source of what: .*(?:config|layer|head|hidden|vocab|rope) => If the model's config.json has it, use the
     + release of the program that the model's page names, or another revision of the model
     source of what: . => Correct it in the call, the command or the configuration, whose documentation lists the values
 uncertain = yes

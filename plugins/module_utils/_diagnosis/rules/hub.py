@@ -384,7 +384,12 @@ remedy = Install hf_transfer (or unset HF_HUB_ENABLE_HF_TRANSFER), check that hf
 source = NVIDIA/dgx-spark-playbooks#15
 
 [hub-files-not-loaded]
-keys = make sure you don't have a local directory with the same name
+keys =
+    make sure you don't have a local directory with the same name
+    Can't load tokenizer for
+    Can't load feature extractor for
+    Can't load image processor for
+    Can't load the configuration of
 pattern = Can't load (?:the )?(?P<part>\w[\w ]*?) (?:for|of) '(?P<model>[^'\n]+)'
 cause = The {part} of {model} could not be loaded: the directory does not exist where the program runs, it lacks files
     for that part, or a local directory has the same name as the model on the hub.

@@ -330,10 +330,12 @@ keys =
     in loading state_dict for
     Trying to set a tensor of shape
     expected shape tensor(
+    the following keys are missing
 pattern =
     Error\(s\) in loading state_dict for (?P<model>\w+):(?:\s+(?P<what>[^\n]+))?
     Trying to set a tensor of shape torch\.Size\((?P<have1>\[[\d, ]+\])\) in \S+ \(which has shape
     + torch\.Size\((?P<need1>\[[\d, ]+\])
+    Cannot load [^\n]{0,200}?because the (?P<what4>following keys are missing: [^\n]{2,200}?)\.? ?$
     Cannot load [^\n]{0,200}?because (?P<what3>[\w.]+) expected shape tensor\([^\n]*?size=(?P<need2>\([\d, ]+\))\), but
     + got torch\.Size\((?P<have2>\[[\d, ]+\])
 cause = The weights do not fit the model[ {model}][: {what}][: the file has {have}, but the model needs {need}].
