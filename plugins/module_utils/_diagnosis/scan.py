@@ -384,8 +384,8 @@ class _Scan:
             of_line = {rule.name: rule.links for rule in RULES if rule.notice and rule.regex.search(error.text)}
             if notice := next((notice for notice in notices if notice.rule in of_line), None):
                 notices.remove(notice)
-                details = (notices, error.line, error.around, of_line[notice.rule], notice.values)
-                return Diagnosis(notice.rule, notice.cause, notice.remedy, error.lines, first_error, [], *details)
+                rest = (notices, error.line, error.around, of_line[notice.rule], notice.values)
+                return Diagnosis(notice.rule, notice.cause, notice.remedy, error.lines, first_error, [], *rest)
             if advice := failures.ADVICE.search("\n".join([*error.lines, ""])):
                 remedy = f"The log itself advises: {' '.join(advice[0].split())}"
             return Diagnosis(None, cause, remedy, error.lines, first_error, [], notices, error.line, error.around)
