@@ -445,6 +445,15 @@ values = as in missing-header
 cause = The linker does not find the library {found}.
 remedy = Install {part}. If it is in its own directory, add that to LIBRARY_PATH (in the unit's environment).
 
+[linker-directory-as-file]
+keys = : file format not recognized
+pattern = cannot find (/\S+): file format not recognized
+cause = The linker was told to link {found}, which is a directory or no library.
+remedy = -L is missing before it: correct LDFLAGS, or the variable or option of the build that names the CUDA
+    directories (CUDA_ROOT=/usr/local/cuda for PyCUDA), so that each directory has its own -L, and build again without a
+    cache.
+source = mlcommons/mlperf-automations#571
+
 [cmake-file-missing]
 keys =
     using the following names:
@@ -561,7 +570,8 @@ keys =
     file truncated
     malformed archive
     not an ELF file
-pattern = (\S+): (?:file not recognized: )?(?:file (?:too short|format not recognized|truncated)|malformed archive)
+pattern = (?<!\S)(?<!cannot find )(\S+): (?:file not recognized: )?(?:file (?:too short|format not
+    + recognized|truncated)|malformed archive)
 values =
     advice of found: \S*/usr/lib/\S*/lib(?:nv|cud|tegra) => On a Jetson, this file is empty in a container until
     + NVIDIA's runtime mounts the host's over it: start it with --runtime nvidia (or make that the default-runtime). On

@@ -153,7 +153,7 @@ keys =
     invalid command 'bdist_wheel'
 pattern =
     Cannot cythonize without (Cython) installed
-    invalid command '(bdist_wheel)'
+    invalid command 'bdist_(wheel)'
     Error: No module named '(setuptools|wheel|pip|scikit_build_core|hatchling|flit_core|poetry|mesonpy)(?:\.[\w.]+)?'
     Error: No module named '(pybind11|nanobind|numpy|yaml|typing_extensions|packaging|psutil)(?:\.[\w.]+)?'
     Error: No module named '(ninja|cmake|jinja2|six|requests|Cython|setuptools_scm)(?:\.[\w.]+)?'

@@ -499,6 +499,28 @@ cause = A command that the program started {what} ({signal}): {command}.
 remedy = {advice}.
 source = scikit-build/cmake-python-distributions#110
 
+[build-step-ended-by-signal]
+keys =
+    errored out with exit status -
+    exit code: -
+pattern = (?:errored out with exit status |did not run successfully\.\s+[^\n]{0,9}exit code: )(?P<signal>-\d+)
+values =
+    what of signal: -9$ => was killed, usually because memory ran out
+    what of signal: -4$ => met an instruction that this processor lacks
+    what of signal: -(?:15|2|1)$ => was ended by another program or the terminal
+    what of signal: . => crashed
+    advice of signal: -9$ => Check journalctl -k | grep -i oom, use fewer jobs (MAX_JOBS=4), and end other programs
+    advice of signal: -4$ => On a Jetson, NumPy 1.19.5 ends so when it is imported: export OPENBLAS_CORETYPE=ARMV8, or
+    + install another release of NumPy. Otherwise import the packages that the build uses one by one, and replace the
+    + one that ends so
+    advice of signal: -(?:15|2|1)$ => Find what ended it (a time limit, a closed terminal, a scheduler), and run it
+    + again in tmux or as a service
+    advice of signal: . => Import the packages that the build uses (numpy, torch, Cython) one by one with this Python,
+    + and reinstall the one that crashes; python -X faulthandler setup.py --version shows where it ends
+cause = A step of pip's build {what} (exit status {signal}).
+remedy = {advice}.
+source = open-mmlab/mmcv#1038
+
 [messages-of-another-language]
 keys =
     Datei oder Verzeichnis nicht
