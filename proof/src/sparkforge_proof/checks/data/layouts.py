@@ -93,7 +93,9 @@ def _compare_coordinates(
     """Compare sums, products of two sparse tensors, softmax, gradients and duplicate coordinates (values are added)."""
     indices, values = x.indices(), x.values()
     doubled = torch.sparse_coo_tensor(torch.cat([indices, indices], 1), torch.cat([values, 2 * values]), x.shape)
-    operations = functions_of("coordinates", "", x=x, doubled=doubled, exact=exact, dense=dense_right, right=right)
+    operations: dict[str, t.Any] = {}
+    for table in ("coordinates", "batches of sparse matrices")[: 1 + (x.device.type == "cpu")]:
+        operations |= functions_of(table, "", x=x, doubled=doubled, exact=exact, dense=dense_right, right=right)
     for name, function in operations.items():
         with cases.offered(name):
             cases.exactly(f"{name}, {size}", *function())
@@ -110,8 +112,8 @@ def _compare_coordinates(
 
 def _compare_compressed(cases: Cases, x: torch.Tensor, exact: torch.Tensor, size: str) -> None:
     left, right = torch.ones(exact.shape[0], 3).double(), torch.arange(3.0 * exact.shape[1]).reshape(3, -1) % 7
-    batch, names = torch.stack([exact, 2 * exact]), {"left": left, "right": right, "stored": exact != 0}
-    for name, function in functions_of("compressed", "", x=x, exact=exact, batch=batch, **names).items():
+    names = {"x": x, "exact": exact, "left": left, "right": right, "stored": exact != 0}
+    for name, function in functions_of("compressed", "", **names).items():
         with cases.offered(f"CSR {name}"):
             cases.exactly(f"{name}, {size}", *function())
 
