@@ -43,9 +43,9 @@ _OPEN = re.compile(r"[^:]:\s*$")
 # An exception without a message, or with only a key as its message, and Python's text between two chained exceptions.
 _MUTE = re.compile(r"\s*(?:[\w.]+:?|[\w.]+: ?-?\d+|(?:\w+\.)*(?:Attribute|Index|Key|Lookup)Error:(?:\s+\S+){0,2})\s*$")
 _CHAINED = re.compile(r"\s*(?:During handling of the above exception|The above exception was the direct cause)")
-# The levels of lines that report no failure.
-_TALK = frozenset({"TRACE", "DEBUG", "INFO", "NOTICE"})
-_QUIET = _TALK | {"WARNING"}
+#: The levels at which programs seldom report a failure.
+TALK = frozenset({"TRACE", "DEBUG", "INFO", "NOTICE"})
+_QUIET = TALK | {"WARNING"}
 _INNER = re.compile(r"\n\s*(?:Caused by:|[├╰]─▶|nvidia-container-cli: |process didn't exit successfully)")
 # A file with which NumPy, autoconf or CMake only tests for a feature, but not CMake's test of a compiler.
 _PROBE = re.compile(
@@ -112,11 +112,6 @@ def classify(raw: str, below: t.Callable[[], str]) -> tuple[Kind, str]:
     if follows or above_cause or is_bare or is_mute(line.text, rest):
         return Kind.CONSEQUENCE, line.text
     return Kind.ERROR if is_error else Kind.PERHAPS, _message(line.text, rest.lstrip("\n"))
-
-
-def is_talk(line: lines.Line) -> bool:
-    """Tell whether a line's level is one at which programs seldom report a failure, and the line reports none."""
-    return line.level in _TALK and not lines.shows("at-any-level", line.text)
 
 
 def _classify_loosely(line: lines.Line, is_marked: bool) -> Kind:

@@ -262,8 +262,8 @@ class _Scan:
             if start >= high:
                 break
             line = lines.parse(lines.decode(row))
-            is_talk = failures.is_talk(line) and rule.cause and not rule.notice
-            if is_talk or line.text.lstrip().startswith("raise "):
+            is_talk = line.level in failures.TALK and not lines.shows("at-any-level", line.text)
+            if (is_talk and rule.cause and not rule.notice) or line.text.lstrip().startswith("raise "):
                 continue
             data = self._buffer[start : start + len(row) + WINDOW * rule.spans]
             shape = 0 if rule.tells_digits_apart or line.process else hash((rule.name, data.translate(_SAME_DIGIT)))
@@ -271,7 +271,8 @@ class _Scan:
                 continue
             match = rule.regex.search(lines.lines_of_process(lines.decode(data)) if rule.spans else line.text)
             if match and match.start() <= len(line.text) and not (rule.exception and rule.exception.search(line.text)):
-                if not (rule.notice or rule.name[:5] == "ends-") and failures.is_tried_again(self._window(start, row)):
+                is_last = rule.name.startswith("ends-")
+                if not (rule.notice or is_last) and failures.is_tried_again(self._window(start, row)):
                     line = line._replace(level="WARNING")
                 if not failures.is_probe(self._buffer, start, row):
                     yield match, line, start
@@ -398,7 +399,8 @@ class _Scan:
         end = max(0, self._buffer.rstrip().rfind(b"\n") + 1)
         line, around, last = self._line_at(end), self._around(end), " ".join(lines.parse(last_lines[-1]).text.split())
         known = None if last.startswith(_ENDS) else diagnose(_ENDS + last)
-        if known and known.rule and (known.rule[:5] == "ends-" or "awaited" in known.values or last[:8] == "Waiting "):
+        waits = last.startswith("Waiting ") or (known is not None and "awaited" in known.values)
+        if known and known.rule and (known.rule.startswith("ends-") or waits):
             return replace(known, lines=last_lines, notices=notices, line=line, around=around)
         cause = "No line of the log reports an error that could be recognised; it ends with: "
         cause += " ".join(last_lines[-1].split())
