@@ -332,6 +332,18 @@ pattern = -arch=(?:sm|compute)_(?P<log_arch>\d+)
 cause =
 remedy =
 
+[log-shows-nvrtc-of-torch]
+keys = RuntimeError: nvrtc: error
+pattern = (?P<log_nvrtc>RuntimeError: nvrtc): error
+cause =
+remedy =
+
+[log-shows-failed-capture]
+keys = Capture cuda graph failed
+pattern = (?P<log_capture>Capture cuda graph failed)
+cause =
+remedy =
+
 [log-shows-extension-call]
 keys =
     (_C,

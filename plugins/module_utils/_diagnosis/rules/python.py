@@ -794,7 +794,8 @@ remedy = Upgrade onnxruntime, or export the model again with an older onnx (mode
 [model-file-of-another-release]
 keys = /models/
 pattern = -packages/(?P<package>vllm|sglang|tensorrt_llm)/(?:[\w.]+/)*models/(?P<file>\w+\.py)'?,
-    + line[^\n]*\n(?:[^\n]*\n){1,4}?TypeError: (?P<function>[\w.]+)\(\) (?:got an unexpected keyword argument|missing
+    + line[^\n]*\n(?:(?!\s*File ')[^\n]*\n){1,4}?\s*TypeError: (?P<function>[\w.]+)\(\) (?:got an unexpected keyword
+    + argument|missing
     + \d+ required [\w -]+:) '(?P<argument>\w+)'
 cause = {package}'s {file} and its {function} disagree about {argument}: the two files come from different releases, for
     example because a patch, a mod or a mount replaced one of them.
@@ -828,6 +829,25 @@ values =
 cause = {function} in the installed version has no {argument}: it has another name for it, or is older than the caller.
 remedy = {advice}.
 source = huggingface/trl#6168
+
+[class-of-another-release]
+keys =
+    /tensorrt_llm/
+    /vllm/
+    /sglang/
+pattern = -packages/(?P<program>vllm|sglang|tensorrt_llm)/[^'\n]*\.py'?, line \d+, in
+    + \w+\n(?:(?![^\n]*-packages/(?P=program)/)[^\n]*\n){1,12}?[^\n]*-packages/(?P<owner>transformers|diffusers|peft
+    +|accelerate)/[^'\n]*\.py'?, line \d+, in \w+\n(?:(?!\s*File ')[^\n]*\n){1,4}?\s*TypeError:
+    + (?P<class>[A-Z]\w*)\.__init__\(\) got an unexpected keyword argument '(?P<argument>\w+)'
+values =
+    advice of program: tensorrt_llm => Install that version again, or use NVIDIA's image with both, a newer
+    + TensorRT-LLM, or its backend pytorch instead of AutoDeploy (--backend pytorch)
+    advice of program: . => Install that version again, or use an image with both, or a newer release of the program
+cause = {class} does not know {argument}, which {program} passes through {owner}: the installed {owner}, whose class it
+    is, is not of the version for which this {program} was written.
+remedy = Compare the installed {owner} (pip show {owner}) with the one that {program} requires (pip check). {advice}. If
+    the class is in the model's own directory (trust_remote_code), use the revision for this {owner}.
+source = NVIDIA/TensorRT-LLM#14942
 
 [setuptools-command-arguments]
 keys = Command.__init__() got an unexpected keyword

@@ -46,6 +46,9 @@ source = Comfy-Org/ComfyUI#10170
 [nvrtc-arch-unknown]
 keys = invalid value for --gpu-architecture
 pattern = nvrtc: error: (invalid value for --gpu-architecture)
+when =
+    log-shows-nvrtc-arch
+    log-shows-nvrtc-of-torch
 values =
     reason of log_arch: (?:[1-6]\d|70|72)$ => CUDA 13 begins with 7.5, CUDA 12 with 5.0, so the GPU is too old for it
     reason of log_arch: . => the NVRTC is older than the GPU (12.0 needs CUDA 12.8, 12.1 needs 12.9)
@@ -59,6 +62,27 @@ remedy = {advice}.
 source =
     isaac-sim/IsaacLab-Arena#1066
     cupy/cupy#9475
+
+[nvrtc-arch-refused]
+keys = invalid value for --gpu-architecture
+pattern = nvrtc: error: (invalid value for --gpu-architecture)
+uncertain = yes
+cause = The loaded NVRTC does not know this GPU ({found}): either the GPU is too old for it (CUDA 13 begins with 7.5,
+    CUDA 12 with 5.0), or the NVRTC is older than the GPU (12.0 needs CUDA 12.8, 12.1 needs 12.9).
+remedy = Compare nvidia-smi --query-gpu=name,compute_cap --format=csv with the CUDA of the package. For a GPU before
+    7.5, use its build for CUDA 12 (cupy-cuda12x, PyTorch of cu126); for a GB10 or another new GPU, its build for CUDA
+    13 (cupy-cuda13x, PyTorch of cu130).
+source = cupy/cupy#9475
+
+[sglang-graph-handle]
+keys = CUDA error: invalid resource handle
+pattern = Runtime check failed at \S+\.cuh:\d+: CUDA error: (invalid resource handle)
+when = log-shows-failed-capture
+cause = One of SGLang's own kernels could not start while CUDA graphs were recorded ({found}): it is launched with
+    programmatic dependent launch, which does not go with this recording on 12.x.
+remedy = Use a newer SGLang, which leaves that launch out on these GPUs. Until then, start it with --disable-cuda-graph,
+    which is slower.
+source = sgl-project/sglang#18596
 
 [cuda-forward-compatibility]
 keys = forward compatibility was attempted on non supported HW
@@ -715,8 +739,11 @@ pattern =
     (too many resources requested for launch)
     CUDA (?:error(?: \([^)\n]+:\d+\))?:|failed with error) (invalid (?:configuration argument|argument|resource handle))
 values =
+    what of log_capture: . => it came while CUDA graphs were recorded, which some launches do not allow
     what of log_comfyui: . => ComfyUI copies from pinned memory, or frees memory with its own allocator
     what of found: . => it was tuned for another GPU, or the library does not match the driver
+    advice of log_capture: . => Start with --disable-cuda-graph (vLLM: --enforce-eager), which tells whether the
+    + recording is at fault, and use a newer release of the server, or another backend for that kernel
     advice of log_comfyui: . => Start ComfyUI without pinned memory and its own allocator (--disable-pinned-memory
     + --disable-cuda-malloc), or update it: some releases free or copy pinned memory wrongly
     advice of found: . => Run once with CUDA_LAUNCH_BLOCKING=1 to find the kernel, and use another backend for it, or a
