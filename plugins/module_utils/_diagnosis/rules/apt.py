@@ -360,6 +360,9 @@ pattern =
 values =
     advice of key: . => That key's signature is of an old kind (SHA-1 or a short key) that apt no longer accepts: use
     + the repository's current address and key, and if nobody maintains it remove its source
+    advice of repository: https?://developer\.download\.nvidia\.\w+/ => Correct the directory of NVIDIA's source to
+    + …/compute/cuda/repos/ubuntu2404/sbsa/ for Ubuntu 24.04 on arm64 (x86_64 elsewhere). An empty or doubled part of
+    + the path is an unset variable
     advice of repository: . => Look for the reason in the lines above (NO_PUBKEY, the clock, a full disk), and check
     + the URL. An unsigned repository is never used
 cause = The repository {repository} is not signed, or its signature could not be checked.
@@ -844,6 +847,12 @@ values =
     +|libtinfo6|python3|libpython3\S*)(?: \(>=?[^)]*\))? but => Usually it comes from a repository for another release
     + of Ubuntu or Debian. In /etc/apt/sources.list.d, set the repository for this release (for NVIDIA's CUDA on DGX OS
     + 7, ubuntu2404/sbsa; see /etc/os-release), run apt update, and try again
+    advice of line: (?:nvidia-(?:driver|dkms|kernel|utils|open|compute|firmware|headless)|cuda-drivers)\S* ?: .*Depends:
+    + \S*nvidia\S*(?: \([^)]*\))? but it is not installable => No enabled source has that part in this version
+    + (apt-cache policy PACKAGE shows the sources of both): run apt update, enable the source from which the first
+    + package comes with all its parts (restricted and the updates, or NVIDIA's repository for this release), remove
+    + pins against it, or install a driver whose parts are there. In an image, leave the driver out, because the
+    + container gets the host's
     advice of line: (?:nvidia-(?:driver|dkms|kernel|utils|open|compute|firmware|headless)|linux-modules-nvidia|libnvidia
     +|cuda-drivers|xserver-xorg-video-nvidia)\S* ?: .*Depends: \S*(?:nvidia|cuda-drivers)\S* => All parts of the driver
     + must have one version, but usually two sources offer them, Ubuntu and NVIDIA's repository (apt-cache policy

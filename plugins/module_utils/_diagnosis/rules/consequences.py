@@ -1618,9 +1618,14 @@ pattern =
     + PyTorch installation\.\s+The current PyTorch install supports CUDA capabilities (?![^\n]*(?:compute_
     +|sm_(?P=family)\d))(?P<has>(?:sm_\w+ ?)+)
 uncertain = no
+values =
+    advice of log_tensorrt_llm: . => TensorRT-LLM pins its torch, so do not exchange that alone: install a newer
+    + TensorRT-LLM (1.0 and newer know 12.0), or use NVIDIA's image nvcr.io/nvidia/tensorrt-llm/release
+    advice of need: . => Install a PyTorch for CUDA 13 (pip install torch --index-url
+    + https://download.pytorch.org/whl/cu130; for a Jetson Thor, nvcr.io/nvidia/pytorch), and its other packages for
+    + cu130
 cause = The installed PyTorch has code for {has}, but the GPU ({gpu}) needs {need}.
-remedy = Install a PyTorch for CUDA 13 (pip install torch --index-url https://download.pytorch.org/whl/cu130; for a
-    Jetson Thor, nvcr.io/nvidia/pytorch), and its other packages for cu130.
+remedy = {advice}.
 source = lmoe/wyoming-xtts#1
 
 [cuda-error-name]

@@ -307,6 +307,8 @@ pattern =
     + installation\.\s+The current PyTorch install supports CUDA capabilities (?P<has>(?:sm_\w+ ?)+)
 when = no-kernel-image
 values =
+    advice of log_tensorrt_llm: . => TensorRT-LLM pins its torch, so do not exchange that alone: install a newer
+    + TensorRT-LLM (1.0 and newer know 12.0), or use NVIDIA's image nvcr.io/nvidia/tensorrt-llm/release
     advice of need: sm_1(?:10|01) => Install a build for CUDA 13 whose list has sm_110 (torch.cuda.get_arch_list() shows
     + it; NVIDIA's image nvcr.io/nvidia/pytorch has it), or build from source with TORCH_CUDA_ARCH_LIST=11.0
     advice of need: sm_1[012] => Install a PyTorch for CUDA 13 (pip install torch --index-url
@@ -321,13 +323,37 @@ source = flashinfer-ai/flashinfer#5238
 [llamacpp-arch-missing]
 keys = has no device code compatible with CUDA arch
 pattern =
-    CUDA kernel (?P<kernel>\w+) has no device code compatible with CUDA arch (?P<need>\d+)\. \S+ was compiled for:
-    + (?:(?P<has>[\d,]+)|\w)
+    CUDA kernel (?P<kernel>\w+) has no device code compatible with CUDA arch (?P<need>(?P<arch>\d+)\d)\. \S+ was
+    + compiled for: (?:(?P<has>[\d,]+)|\w)
+values =
+    advice of need: (?:[1-6]\d|7[0-4])\d$ => CUDA 13 compiles for 7.5 and newer only: build llama.cpp with CUDA 12 (on a
+    + Jetson Xavier, JetPack's own CUDA 11). For Ollama, whose library has no such kernel, use an older release that ran
+    + on this GPU, or its own source
+    advice of need: 1210$ => Build llama.cpp with CUDA 13, or use a build that lists it
+    advice of need: . => Build llama.cpp with a CUDA that knows it (12.8 or newer for 1000 and more), or use a build
+    + that lists it, such as a newer Ollama
 cause = llama.cpp's kernel {kernel} was not compiled for this GPU's architecture, {need} (a GB10 is 1210)[, only for
     {has}].
-remedy = Build llama.cpp with CUDA 13 and -DCMAKE_CUDA_ARCHITECTURES=121 in an empty directory, or use a build that
-    lists it.
+remedy = {advice}. A build of your own needs -DCMAKE_CUDA_ARCHITECTURES={arch} and an empty directory.
 source = hybridgroup/llama-cpp-builder#31
+
+[ggml-no-lower-arch]
+keys = ggml was not compiled with any CUDA arch
+pattern = ggml was not compiled with any CUDA arch <= (?P<most>\d+)
+values =
+    why of log_old_capability: . => it has kernels only for newer architectures than the GPU's
+    why of log_capability: (?:[89]|1\d)\. => the GPU is newer, so this release's own check, which asks for an older
+    + architecture, is at fault
+    why of most: . => it has kernels only for newer architectures than the GPU's
+    advice of log_old_capability: . => Build it with the GPU's own number in CMAKE_CUDA_ARCHITECTURES (75 for 7.5) in an
+    + empty directory, with CUDA 12 for a GPU before 7.5
+    advice of log_capability: (?:[89]|1\d)\. => Update llama.cpp (git pull) and build it again in an empty directory.
+    + Until then, add 75 to CMAKE_CUDA_ARCHITECTURES ("75;120")
+    advice of most: . => Build it with the GPU's own number in CMAKE_CUDA_ARCHITECTURES (75 for 7.5, 121 for a GB10) in
+    + an empty directory, or use a build that lists it
+cause = llama.cpp stopped because it was not compiled for CUDA architecture {most} or an older one: {why}.
+remedy = {advice}.
+source = ggml-org/llama.cpp#15593
 
 [jit-cache-of-another-gpu]
 keys =

@@ -344,6 +344,27 @@ pattern = (?P<log_capture>Capture cuda graph failed)
 cause =
 remedy =
 
+[log-shows-capability]
+keys = compute capability
+pattern = Device \d+: [^\n]*, compute capability (?P<log_capability>\d+\.\d)
+cause =
+remedy =
+
+[log-shows-old-capability]
+keys = compute capability
+pattern = Device \d+: [^\n]*, compute capability (?P<log_old_capability>[1-7]\.\d)
+cause =
+remedy =
+
+[log-shows-compiler-process]
+keys =
+    cudafe++
+    cc1plus
+    cicc
+pattern = \d +-?\d+ +(?P<log_compiler>cudafe\+\+|cc1plus|cicc)\s*$
+cause =
+remedy =
+
 [log-shows-extension-call]
 keys =
     (_C,

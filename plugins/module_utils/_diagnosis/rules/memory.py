@@ -161,6 +161,8 @@ pattern =
 values =
     where of group: Memory cgroup|CONST => the limit of its container or unit was reached
     where of group: (?:) => the host's memory, which on a GB10 is also the GPU's, was used up
+    advice of log_compiler: . => Run the build with fewer jobs (MAX_JOBS, make -j, ninja -j), because its compilers were
+    + running. If that does not suffice, leave memory for the host, and
     advice of group: Memory cgroup|CONST => Raise that limit (docker run --memory, the unit's MemoryMax) or
     advice of group: (?:) => Leave memory for the host, and
 cause = The kernel killed {name}[, which held {held} kB of private memory][ and {shared} kB of shared memory], because

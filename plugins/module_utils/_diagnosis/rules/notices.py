@@ -30,6 +30,7 @@ source = https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html
 
 [sage-attention-fallback]
 keys = Error running sage attention
+unless = undefined symbol
 pattern = Error running sage attention: ([^,\n]+), using pytorch attention
 notice = yes
 cause = SageAttention has no kernel for this GPU ({found}), so PyTorch's slower attention is used.

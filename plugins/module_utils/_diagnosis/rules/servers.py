@@ -101,6 +101,16 @@ cause = {found} is version {other}, but flashinfer is {own} and accepts only its
 remedy = Install version {own} of both, or remove {found}.
 source = vllm-project/vllm#49804
 
+[flashinfer-sparse-decode]
+keys = : Decode (num_tokens <=
+pattern = num_tokens > (?P<most>\d+) \((?P<tokens>\d+) vs\. \d+\) ?: Decode \(num_tokens <= \d+\)\s+must go through
+    + (?P<kernel>sparse_mla_\w+)
+cause = A decode of {tokens} tokens was passed to FlashInfer's prefill kernel of sparse attention, which accepts only
+    more than {most}: this server and this FlashInfer do not fit together (the decode kernel is {kernel}).
+remedy = Use a newer release of the server (vLLM, SGLang) with the FlashInfer that it pins. Until then, leave out
+    speculative decoding, or choose another attention backend.
+source = vllm-project/vllm#50720
+
 [flashinfer-no-architecture]
 keys =
     FlashInfer requires GPUs with sm75 or higher

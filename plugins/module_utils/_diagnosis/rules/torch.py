@@ -235,8 +235,9 @@ keys = PassManager::run failed
 pattern = (PassManager::run failed)
 cause = Triton's compiler could not compile a kernel ({found}). The kernel, or this Triton for this GPU, has a fault;
     the lines above it name the kernel's line.
-remedy = Use the newest Triton with its matching PyTorch, or another backend or release of the engine whose kernel it is
-    (--enforce-eager avoids the kernels of torch.compile).
+remedy = Use the Triton that the installed torch requires (pip check; 3.6 for torch 2.11, while 3.7.0 is reported to
+    fail), not a newer one. If it is that one, use a newer torch with its Triton, or another backend or release of the
+    engine whose kernel it is (--enforce-eager avoids the kernels of torch.compile).
 
 [dimension-out-of-range]
 keys = Dimension out of range (expected
@@ -453,9 +454,21 @@ keys =
     undefined symbol: _ZN
     undefined symbol: aoti_torch
     undefined symbol: torch_
-pattern = ([^\s'\"(]+): undefined symbol: (?:_ZNK?(?:3c10|2at|5torch|6caffe2)|aoti_torch_|torch_)\w*
-cause = {found} was built against a different PyTorch than the installed one, or for another C++ ABI.
-remedy = Install the package's build for the installed torch and CUDA, or the torch that it was built with. If
+    undefined symbol (
+    undefined symbol '
+    undefined symbol: '
+unless = lld: error
+pattern =
+    (?P<file>[^\s'\"(]+): undefined symbol: (?:_ZNK?(?:3c10|2at|5torch|6caffe2)|aoti_torch_|torch_)\w*
+    undefined symbol:? [('](?:e\.g\.,? )?'?(?P<symbol>(?:_ZNK?(?:3c10|2at|5torch|6caffe2)|aoti_torch_|torch_)\w*)
+values =
+    what of file: . => The library
+    what of symbol: . => A compiled package (often torchaudio or torchvision)
+    advice of file: . => Install the package's build
+    advice of symbol: . => Find the package in the traceback, and install its build
+cause = {what}[ {file}] was built against a different PyTorch than the installed one, or for another C++ ABI[ (it needs
+    {symbol})].
+remedy = {advice} for the installed torch and CUDA, or the torch that it was built with. If
     torch.compiled_with_cxx11_abi() is False, use the build with cxx11abiFALSE in its name. Or build it from source
     against this torch (pip install --no-build-isolation --no-binary; for flash-attn, set
     FLASH_ATTENTION_FORCE_BUILD=TRUE). In this collection, add it as a unit that depends on pytorch, or as a wheel of
