@@ -360,9 +360,15 @@ pattern =
 values =
     advice of key: . => That key's signature is of an old kind (SHA-1 or a short key) that apt no longer accepts: use
     + the repository's current address and key, and if nobody maintains it remove its source
-    advice of repository: https?://developer\.download\.nvidia\.\w+/ => Correct the directory of NVIDIA's source to
-    + …/compute/cuda/repos/ubuntu2404/sbsa/ for Ubuntu 24.04 on arm64 (x86_64 elsewhere). An empty or doubled part of
-    + the path is an unset variable
+    advice of repository: https?://nvidia\.github\.io/ => Write NVIDIA's key into the keyring that its source names
+    + (curl -fsSL https://nvidia.github.io/libnvidia-container/gpgkey | sudo gpg --dearmor --yes -o
+    + /usr/share/keyrings/nvidia-container-toolkit-keyring.gpg), and name that file there (signed-by)
+    advice of repository: \S*/compute/machine-learning/ => NVIDIA gave this repository up: remove its file from
+    + /etc/apt/sources.list.d. Its packages are in the CUDA repository (compute/cuda/repos, which cuda-keyring adds)
+    advice of repository: https?://developer\.download\.nvidia\.\w+/compute/cuda/ => Install NVIDIA's key:
+    + cuda-keyring_1.1-1_all.deb (sudo dpkg -i) from the directory for this host's release of the system
+    + (/etc/os-release; debian13 on Debian 13, ubuntu2404/sbsa on a Spark), and remove the source of another release. On
+    + DGX OS, reinstall the package that owns the source (dpkg -S FILE)
     advice of repository: . => Look for the reason in the lines above (NO_PUBKEY, the clock, a full disk), and check
     + the URL. An unsigned repository is never used
 cause = The repository {repository} is not signed, or its signature could not be checked.

@@ -28,11 +28,16 @@ remedy = Set it: CMAKE_CUDA_ARCHITECTURES=121 (TORCH_CUDA_ARCH_LIST for PyTorch'
 source = ggml-org/llama.cpp#18430
 
 [arch-too-old]
-keys = Unsupported gpu architecture 'compute_
-pattern = Unsupported gpu architecture '(compute_(?!20')(?:[1-6]\d|7[0-4])a?)'
-cause = This nvcc no longer knows {found}, which is too old: CUDA 13 begins at 7.5.
+keys =
+    Unsupported gpu architecture 'compute_
+    for option 'gpu-name'
+pattern =
+    Unsupported gpu architecture '(compute_(?!20')(?:[1-6]\d|7[0-4])a?)'
+    Value '(sm_(?:53|6\d|7[0-4]))' is not defined for option 'gpu-name'
+cause = This compiler of CUDA no longer knows {found}, which is too old: CUDA 13 begins at 7.5.
 remedy = Remove it from the list of architectures (TORCH_CUDA_ARCH_LIST, CMAKE_CUDA_ARCHITECTURES): a Spark needs only
-    12.0 or 12.1. If the package's own setup.py names it, use a newer release or a checkout that reads the list.
+    12.0 or 12.1. If the package's own setup.py names it, use a newer release or a checkout that reads the list. If the
+    GPU itself is that old, use CUDA 12 and packages for it (PyTorch of cu126).
 source = laugh12321/TensorRT-YOLO#286
 
 [arch-is-cuda-version]
@@ -166,7 +171,7 @@ source = triton-lang/triton#8539
 
 [ptxas-of-another-nvcc]
 keys = for option 'gpu-name'
-pattern = Value '(sm_[2-6]\d)' is not defined for option 'gpu-name'
+pattern = Value '(sm_(?:[2-4]\d|5[02]))' is not defined for option 'gpu-name'
 cause = Without a set architecture, nvcc uses its old default {found}, which the ptxas in use no longer knows. The two
     come from different toolkits, usually Ubuntu's nvidia-cuda-toolkit (/usr/bin/nvcc) and CUDA 13 in /usr/local/cuda.
 remedy = Remove nvidia-cuda-toolkit (sudo apt remove nvidia-cuda-toolkit), put /usr/local/cuda/bin first on PATH or set
@@ -301,8 +306,14 @@ remedy = Build it from source for the GPU (TORCH_CUDA_ARCH_LIST=12.0; flash-attn
 source = Dao-AILab/flash-attention#1969
 
 [torch-arch-missing]
-keys = is not compatible with the current PyTorch installation
+keys =
+    is not compatible with the current PyTorch installation
+    which is of cuda capability
+    which is of compute capability
 pattern =
+    Found GPU\d+ (?P<gpu2>[^\n]{1,80}?) which is of (?:cuda|compute) capability (?:\(CC\)
+    + )?(?P<need2>[1-7]\.\d)\.?\s+(?:Minimum and Maximum[^\n]*\s+(?P<has2>\([\d.]+\) - \([\d.]+\))|The following
+    + list shows[^\n]*\s+- (?P<has3>[^\n]+))
     ^[ \t]*(?P<gpu>[^\n]{1,80}?) with CUDA capability (?P<need>sm_\d+) is not compatible with the current PyTorch
     + installation\.\s+The current PyTorch install supports CUDA capabilities (?P<has>(?:sm_\w+ ?)+)
 when = no-kernel-image

@@ -116,7 +116,7 @@ pattern =
     (signal: 9, SIGKILL)
     Killed signal terminated program (\S+)
     internal compiler error: Killed \(program (\S+)\)
-    '(\w+)' died due to signal 9
+    '([\w+]+)' died due to signal 9
     unable to execute command: Killed
     collect2: error: (ld) terminated with signal 9
     Ninja build failed(?:[^\n]*\n){1,40}?FAILED: \[code=137\] (\S+)

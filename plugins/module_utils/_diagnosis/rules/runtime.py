@@ -64,8 +64,12 @@ source =
     cupy/cupy#9475
 
 [nvrtc-arch-refused]
-keys = invalid value for --gpu-architecture
-pattern = nvrtc: error: (invalid value for --gpu-architecture)
+keys =
+    invalid value for --gpu-architecture
+    NvrtcError: Failed to call
+pattern =
+    nvrtc: error: (invalid value for --gpu-architecture)
+    NvrtcError: Failed to call nvrtcCompileProgram: (NVRTC_ERROR_INVALID_OPTION)
 uncertain = yes
 cause = The loaded NVRTC does not know this GPU ({found}): either the GPU is too old for it (CUDA 13 begins with 7.5,
     CUDA 12 with 5.0), or the NVRTC is older than the GPU (12.0 needs CUDA 12.8, 12.1 needs 12.9).
