@@ -351,19 +351,27 @@ source = hybridgroup/llama-cpp-builder#31
 [ggml-no-lower-arch]
 keys = ggml was not compiled with any CUDA arch
 pattern = ggml was not compiled with any CUDA arch <= (?P<most>\d+)
+when = log-shows-capability
 values =
     why of log_old_capability: . => it has kernels only for newer architectures than the GPU's
     why of log_capability: (?:[89]|1\d)\. => the GPU is newer, so this release's own check, which asks for an older
     + architecture, is at fault
-    why of most: . => it has kernels only for newer architectures than the GPU's
     advice of log_old_capability: . => Build it with the GPU's own number in CMAKE_CUDA_ARCHITECTURES (75 for 7.5) in an
     + empty directory, with CUDA 12 for a GPU before 7.5
     advice of log_capability: (?:[89]|1\d)\. => Update llama.cpp (git pull) and build it again in an empty directory.
     + Until then, add 75 to CMAKE_CUDA_ARCHITECTURES ("75;120")
-    advice of most: . => Build it with the GPU's own number in CMAKE_CUDA_ARCHITECTURES (75 for 7.5, 121 for a GB10) in
-    + an empty directory, or use a build that lists it
 cause = llama.cpp stopped because it was not compiled for CUDA architecture {most} or an older one: {why}.
 remedy = {advice}.
+source = ggml-org/llama.cpp#15593
+
+[ggml-lower-arch-asked]
+keys = ggml was not compiled with any CUDA arch
+pattern = ggml was not compiled with any CUDA arch <= (?P<most>\d+)
+uncertain = yes
+cause = llama.cpp stopped because it was not compiled for CUDA architecture {most} or an older one: either the GPU is
+    older than all architectures of this build, or it is newer and this release's own check is at fault.
+remedy = Compare the GPU (nvidia-smi --query-gpu=compute_cap --format=csv). If it is 7.5 or older, build llama.cpp with
+    its number in CMAKE_CUDA_ARCHITECTURES. If it is newer, update llama.cpp and build it again in an empty directory.
 source = ggml-org/llama.cpp#15593
 
 [jit-cache-of-another-gpu]
