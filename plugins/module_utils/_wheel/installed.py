@@ -226,6 +226,11 @@ def compare(
     return files
 
 
+def sha256_of(path: str) -> str:
+    """Return the sha256 of a file in hexadecimal digits."""
+    return _digest(path, "sha256").hex()
+
+
 def _changed(path: str, row: Row) -> str | None:
     try:
         return None if _digest(path, row.algorithm) == row.digest else row.path

@@ -9,7 +9,7 @@ import re
 import sys
 import typing as t
 
-from ..._shared.module_utils._core import digests, disk, phrases
+from ..._shared.module_utils._core import phrases
 from ..._shared.module_utils._core.errors import SparkforgeError
 from ..._shared.module_utils._wheel import environment, installed as packages
 from ..._shared.module_utils._wheel.names import normalised
@@ -117,8 +117,7 @@ def available_wheels(receipt: Facts, units: Facts, root: str) -> list[Wheel]:
 def artefact_problems(artefact: Wheel, installed: t.Mapping[str, packages.Distribution]) -> list[str]:
     """Compare a wheel with its sha256, and the installed files with the list in the wheel."""
     try:
-        with disk.open_regular(artefact.path, links=True) as stream:
-            digest = digests.of_stream(stream)
+        digest = packages.sha256_of(artefact.path)
         if digest != artefact.sha256:
             return [f"{artefact.path} has the sha256 {digest[:12]}, but the receipt says {artefact.sha256[:12]}"]
         package = installed.get(artefact.name)
