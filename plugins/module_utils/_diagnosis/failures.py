@@ -96,7 +96,7 @@ def classify(raw: str, below: t.Callable[[], str]) -> tuple[Kind, str]:
         return Kind.NONE, ""
     # Ignore quoted text, which the line only mentions.
     is_marked = line.level in ("ERROR", "CRITICAL", "FATAL") and bool(line.text.strip())
-    is_error = bool(lines.shows("error", re.sub(r'"[^"]*"', '""', line.text))) or (
+    is_error = lines.shows("error", re.sub(r'"[^"]*"', '""', line.text)) or (
         (is_marked or _FAILED_TASK.search(raw.encode())) and line.text[:1].strip() != ""
     )
     follows = TRACEBACK in line.text or lines.shows("consequence", line.text)
@@ -126,7 +126,7 @@ def _classify_loosely(line: lines.Line, is_marked: bool) -> Kind:
 
 def is_tried_again(window: str) -> bool:
     """Tell whether the first line of a part of a log, or a line just after it, shows a retry or an ignored failure."""
-    return bool(lines.shows("again", "\n".join(window.split("\n", _NEAR + 1)[: _NEAR + 1])))
+    return lines.shows("again", "\n".join(window.split("\n", _NEAR + 1)[: _NEAR + 1]))
 
 
 def forgiven(log: bytes) -> t.Iterator[tuple[int, int]]:

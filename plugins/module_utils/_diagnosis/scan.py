@@ -197,9 +197,10 @@ class _Scan:
 
     def _take_part(self, is_last: bool = False) -> None:
         """Search the buffer and the complete pending lines, except the last ones, which others may follow."""
-        # After a power loss, unsynced parts of a log may read as zeros.
-        data = bytes(self._pending).translate(None, b"\0")
+        data = bytes(self._pending)
         self._pending.clear()
+        # After a power loss, unsynced parts of a log may read as zeros.
+        data = data.translate(None, b"\0") if b"\0" in data else data
         if is_last and not self._buffer:
             # A log that is quoted may be indented.
             data = textwrap.dedent(data.decode("latin-1")).encode("latin-1")
@@ -301,7 +302,7 @@ class _Scan:
                 for _line in range(number):
                     start = self._buffer.find(b"\n", start) + 1
                 end_of_frames = start if is_frame else 0
-            elif form in self._dull and (Kind.LOOSE in first or not self._dull[form]):
+            elif form in self._dull and (Kind.LOOSE in first or self._dull[form] == Kind.NONE):
                 continue
             else:
                 kind, text = failures.classify(lines.decode(row), functools.partial(self._window, start, row))

@@ -167,7 +167,8 @@ def _compare_many(cases: Cases, context: Context, form: str) -> None:
         _compare_solutions(judge, problem, a, b)
         if size > 3:
             _compare_definite(judge, problem, s, b)
-        judge.product("cholesky", factor := torch.linalg.cholesky(s), factor.mH, problem.definite)
+        else:
+            judge.product("cholesky", factor := torch.linalg.cholesky(s), factor.mH, problem.definite)
         _compare_triangles(judge, problem, low, b)
 
 
