@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-import textwrap
+import re
 import typing as t
 from dataclasses import dataclass, field, replace
 
@@ -45,6 +45,7 @@ _DULL = 2000
 RULES = read_rules(*TOPICS)
 EVIDENCE = read_rules(evidence)
 KEYS = keys.Keys((*RULES, *EVIDENCE), failures.ERROR_KEYS)
+_BY_NAME = {rule.name: rule for rule in RULES}
 
 #: The rules for a program killed by signal 9, and the rule for a failed allocation.
 KILLED = frozenset(
@@ -104,7 +105,7 @@ class Diagnosis:
 
 def texts_of(diagnosis: Diagnosis | Notice, hide: t.Callable[[str], str]) -> tuple[str, str]:
     """Return the cause and the remedy after applying ``hide`` to the parts that come from the log."""
-    rule = next((rule for rule in RULES if rule.name == diagnosis.rule), None)
+    rule = _BY_NAME.get(diagnosis.rule or "")
     return rule.explain(diagnosis.values, hide) if rule else (hide(diagnosis.cause), diagnosis.remedy)
 
 
@@ -146,6 +147,8 @@ _AT_END = 3
 # The text that rules for the last lines of a log without an error begin with.
 _ENDS = "The log ends with: "
 _TRACEBACK = failures.TRACEBACK.encode()
+# The indentation of a line that is neither blank nor the continuation of another.
+_INDENT = re.compile(rb"^[ \t]*(?=[^\s\x1e])", re.MULTILINE)
 _SAME_DIGIT = bytes.maketrans(keys.DIGITS, b"0" * 10)
 
 
@@ -167,6 +170,8 @@ class _Scan:
         # The number of bytes read, and those that are not in the buffer yet.
         self._size = 0
         self._pending = bytearray()
+        # The width of the indentation that all lines so far have.
+        self._margin = LINE
         # The number of the buffer's first line.
         self._number = 1
         self._index = keys.Index(KEYS)
@@ -201,9 +206,6 @@ class _Scan:
         self._pending.clear()
         # After a power loss, unsynced parts of a log may read as zeros.
         data = data.translate(None, b"\0") if b"\0" in data else data
-        if is_last and not self._buffer:
-            # A log that is quoted may be indented.
-            data = textwrap.dedent(data.decode("latin-1")).encode("latin-1")
         end = len(data) - (data.endswith(b"\r") and not is_last)
         data, rest = data[:end], data[end:]
         # rsyslog writes a line end in a message as #012, and a tab as #011.
@@ -217,11 +219,17 @@ class _Scan:
         end = len(data) if is_last else data.rfind(b"\n") + 1
         part = data[:end]
         self._pending += data[end:] + rest
+        part = self._aligned(part)
         needed = self._index.needed() if self._size > _ALONE else ()
         for piece, rows in lines.pieces(part, lines.grep(part, needed) if needed else None):
             self._index.add(rows, len(self._buffer))
             self._buffer += piece
             self._search(self._lines_before(len(self._buffer), _AFTER))
+
+    def _aligned(self, part: bytes) -> bytes:
+        """Return a part without the indentation that all lines up to its end have, as in a quoted log."""
+        self._margin = self._margin and min([self._margin, *map(len, _INDENT.findall(part))])
+        return re.sub(rb"(?m)^[ \t]{1,%d}" % self._margin, b"", part) if self._margin else part
 
     def _lines_before(self, position: int, count: int) -> int:
         """Return where the ``count`` lines before ``position`` start, or 0 if there are fewer."""
@@ -383,10 +391,9 @@ class _Scan:
         if error:
             cause = f"This error is not among the known ones; the first line of it is: {first_error}"
             remedy = "Read the lines around it: the cause may stand above, and later errors are mostly consequences."
-            of_line = {rule.name: rule.links for rule in RULES if rule.notice and rule.regex.search(error.text)}
-            if notice := next((notice for notice in notices if notice.rule in of_line), None):
+            if notice := next((row for row in notices if _BY_NAME[row.rule].regex.search(error.text)), None):
                 notices.remove(notice)
-                rest = (notices, error.line, error.around, of_line[notice.rule], notice.values)
+                rest = (notices, error.line, error.around, _BY_NAME[notice.rule].links, notice.values)
                 return Diagnosis(notice.rule, notice.cause, notice.remedy, error.lines, first_error, [], *rest)
             if advice := failures.ADVICE.search("\n".join([*error.lines, ""])):
                 remedy = f"The log itself advises: {' '.join(advice[0].split())}"

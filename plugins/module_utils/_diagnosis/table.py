@@ -20,7 +20,7 @@ LINE = 2000
 WINDOW = 2048
 
 _VALUE = re.compile(r"(\w+) of (\w+): (.*?) => (.*)")
-_SHARED = re.compile(r"as in ([\w-]+)")
+_SHARED = re.compile(r"^as in ([\w-]+)$", re.MULTILINE)
 # The words before an exception's name, or before a message without one, and the names that suit some messages; the
 # module "any" marks such a name, because a rule that repeats a program's advice needs the program's own.
 _BEFORE = re.compile(
@@ -171,9 +171,10 @@ def _read(topic: types.ModuleType) -> tuple[Rule, ...]:
     for name in reader.sections():
         try:
             fields = dict(reader[name])
-            if shared := _SHARED.fullmatch(fields.get("values", "")):
-                fields["values"] = reader[shared[1]]["values"]
-            rules.append(_rule(name, fields))
+            if fields.keys() != {"values"}:
+                values = fields.get("values", "")
+                fields["values"] = _SHARED.sub(lambda line: reader[line[1]]["values"].strip(), values)
+                rules.append(_rule(name, fields))
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise ValueError(f"{topic.__name__}: rule {name}: {error}") from error
     return tuple(rules)

@@ -18,9 +18,9 @@ exits with 3, as it does for a rule of ``consequences.py`` without ``no`` there.
 matches of the pattern, not only the first. ``notice`` ``yes``: the rule does not describe a failure by itself, and is
 reported in addition to one. ``values`` Lines of the form ``NAME of GROUP: PATTERN => TEXT``: {NAME} is the text of the
 first line whose pattern matches the start of the group's value. This adapts a sentence to a version, an architecture or
-a name in the log. ``as in RULE`` instead repeats the lines of another rule in the same file. ``library`` ``yes``:
-{hint} and {ways} tell who provides the library {found}. ``source`` The public sources of the rule, one per line:
-``owner/repository#number`` on GitHub, or a URL.
+a name in the log. A line ``as in NAME`` stands for the lines of another rule in the same file, or of a section that
+has only ``values`` and is not a rule. ``library`` ``yes``: {hint} and {ways} tell who provides the library {found}.
+``source`` The public sources of the rule, one per line: ``owner/repository#number`` on GitHub, or a URL.
 
 The rules in ``evidence.py`` have no cause: they are facts in other lines of the log. Their values are available to all
 rules, and their names to ``when``. The patterns in ``signs.py`` tell which other lines report an error.

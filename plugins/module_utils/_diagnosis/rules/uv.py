@@ -47,15 +47,8 @@ remedy = Check {package}'s page on the index. If it has no file for this machine
     required ones).
 source = astral-sh/uv#11418
 
-[uv-no-wheel]
-keys =
-    have a source distribution or wheel for the current platform
-    only has wheels for the following platform
-pattern =
-    Distribution '?`?([^\s@`]+) @ [^`\n]*`? can't be installed because it doesn't have a source distribution o
-    +r wheel for the current platform
-    You're on [\w ]+? \('\w*_aarch64'\), but '([\w.-]+)' \(v?(?P<version>[^)\n]+)\) only has wheels for the following
-    + platforms?:(?![^;]*linux\w*_aarch64)
+# Rules below share these values.
+[packages-without-aarch64]
 values =
     advice of found: decord(?!2) => There is no decord for aarch64: use decord2, which has wheels for it, or torchcodec
     advice of found: onnxruntime[-_]gpu => The package index had none for aarch64: use Microsoft's own package for CUDA
@@ -72,6 +65,18 @@ values =
     + environment with --system-site-packages
     advice of found: taichi => taichi has no wheel for aarch64 and this Python: leave it out, or build it from a git
     + checkout
+
+[uv-no-wheel]
+keys =
+    have a source distribution or wheel for the current platform
+    only has wheels for the following platform
+pattern =
+    Distribution '?`?([^\s@`]+) @ [^`\n]*`? can't be installed because it doesn't have a source distribution o
+    +r wheel for the current platform
+    You're on [\w ]+? \('\w*_aarch64'\), but '([\w.-]+)' \(v?(?P<version>[^)\n]+)\) only has wheels for the following
+    + platforms?:(?![^;]*linux\w*_aarch64)
+values =
+    as in packages-without-aarch64
     advice of found: torch\w*==.*\+cu12[0-8] => PyTorch's index for that CUDA has none for aarch64: use the cu130 build
     advice of found: . => Lock again here (uv lock --upgrade-package NAME) with a version that has a wheel for aarch64
     + (uv looks for one if aarch64 is in tool.uv.required-environments), exclude the package there with a marker
@@ -177,21 +182,7 @@ values =
     advice of tag: (?:linux|musllinux\w*)_aarch64 => This system has musl, like Alpine: use one with glibc (Ubuntu, or
     + Debian's python:3.12-slim), or build it
     advice of tag: \w*(?:x86_64|amd64|win32|macosx) => Use another version, or an index that has it for such a machine
-    advice of found: decord(?!2) => There is no decord for aarch64: use decord2, which has wheels for it, or torchcodec
-    advice of found: onnxruntime[-_]gpu => The package index had none for aarch64: use Microsoft's own package for CUDA
-    + 13 and aarch64 (microsoft/onnxruntime#27944 names its index), or onnxruntime for the CPU
-    advice of found: torchcodec => Use torchcodec 0.10 or newer with its torch, which has wheels for aarch64, and raise
-    + the pin in pyproject.toml
-    advice of found: xformers => xformers has no release with a wheel for aarch64: leave it out where the program can
-    + use PyTorch's own attention (sdpa), or build it (TORCH_CUDA_ARCH_LIST=12.0 MAX_JOBS=8 pip install -v
-    + --no-build-isolation git+https://github.com/facebookresearch/xformers.git)
-    advice of found: nvidia-dali-cuda1[0-2]\d => Use nvidia-dali-cuda130, which has a wheel for aarch64
-    advice of found: cupy-cuda1[0-2] => Use cupy-cuda13x, which has wheels for aarch64
-    advice of found: faiss-gpu => faiss-gpu has wheels only for x86: use faiss-cpu, conda-forge's faiss-gpu, or build it
-    advice of found: (?i:pyqt5) => PyQt5 has no wheel for aarch64: use PyQt6, or sudo apt install python3-pyqt5 in an
-    + environment with --system-site-packages
-    advice of found: taichi => taichi has no wheel for aarch64 and this Python: leave it out, or build it from a git
-    + checkout
+    as in packages-without-aarch64
     advice of found: (?:triton|torch(?:vision|audio)?)\b => Use torch 2.9 or newer from PyTorch's index cu130
     + (tool.uv.sources; uv pip install torch --index-url https://download.pytorch.org/whl/cu130): older releases have no
     + CUDA wheels for aarch64, and neither does their Triton

@@ -367,8 +367,8 @@ def test_unknown_failure_shows_advice_of_the_log() -> None:
 def test_log_without_error() -> None:
     diagnosis = diagnose("[1/2] a\n[2/2] b\n")
     assert (diagnosis.rule, diagnosis.first_error, diagnosis.lines) == (None, None, ["[1/2] a", "[2/2] b"])
-    rules = [diagnose(log).rule for log in ("", "    No devices were found", "a: Start request repeated too quickly")]
-    assert rules == [None, "gpu-none-listed", "unit-restarts-too-often"]
+    logs = ("", "    a\n" * 20_000 + "    No devices were found", "a: Start request repeated too quickly")
+    assert [diagnose(log).rule for log in logs] == [None, "gpu-none-listed", "unit-restarts-too-often"]
 
 
 # -- reading a log

@@ -7,6 +7,10 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.ta
 
 TEXT = r"""
 # A comment is not a field.
+[bulbs]
+values =
+    bulb of where: cellar => a red bulb
+
 [no-lamp]
 keys =
     lamp
@@ -16,8 +20,12 @@ pattern =
     '(?P<where2>\w+)' has lost its bulb(?: to (?P<thief>\w+))?
 unless = WARNING
 cause = The room {where} is dark[: {thief} was there].
+values =
+    bulb of where: attic => a bulb that crows leave
+    as in bulbs
+    bulb of where: . => a bulb
 remedy = Put in
-    a bulb.
+    {bulb}.
 
 [no-door]
 keys = door
@@ -36,7 +44,8 @@ def rules(text: str = TEXT) -> tuple[Rule, ...]:
 
 def test_rule_file_is_parsed() -> None:
     lamp, door = rules()
-    assert (lamp.name, lamp.keys, lamp.remedy) == ("no-lamp", ("lamp", "bulb"), "Put in a bulb.")
+    assert (lamp.name, lamp.keys, lamp.remedy) == ("no-lamp", ("lamp", "bulb"), "Put in {bulb}.")
+    assert [text for *_pattern, text in lamp.values] == ["a bulb that crows leave", "a red bulb", "a bulb"]
     assert lamp.pattern.endswith(r"|'(?P<where2>\w+)' has lost its bulb(?: to (?P<thief>\w+))?")
     assert (lamp.every, door.every) == (False, True)
 
