@@ -11,7 +11,7 @@ import typing as t
 
 from ...tools.lock import diff, resolve, upstream, write
 from ...tools.network import network
-from ..module_utils._core import modules, sanitize
+from ..module_utils._core import phrases, sanitize
 from ..module_utils._core.errors import SparkforgeError
 from ..module_utils._fetch import http
 from ..plugin_utils import files
@@ -68,7 +68,7 @@ class ActionModule(OnController):
             self._display.display(f"lock {name} | {sanitize.line(line)}")
         answer: dict[str, t.Any] = {"changed": changed, "path": path, "moved": moved, "notes": notes, "lock": lock}
         if changed and self._task.diff:
-            answer["diff"] = modules.diff(path, before, text_after)
+            answer["diff"] = phrases.diff(path, before, text_after)
         return answer
 
     def _resolve(

@@ -12,7 +12,7 @@ import os
 import re
 import typing as t
 
-from .._core import contents, disk, modules, receipts
+from .._core import contents, disk, phrases, receipts
 from .._core.errors import SparkforgeError
 from .._fetch.http import fetch
 from .._host.dpkg import DPKG
@@ -262,7 +262,7 @@ class LocalRepository:
             "package": package,
             "directory": f"/var/{package}" if package else None,
             "retired": sorted(repository.package for repository in gone),
-            "diff": modules.diff(
+            "diff": phrases.diff(
                 "local repositories",
                 before + "".join(f"{repository.package}\n" for repository in gone),
                 before or (requested if changed and self._version else ""),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import typing as t
 
-from .._core import modules, receipts
+from .._core import phrases, receipts
 from .._core.errors import SparkforgeError
 from .._host.dpkg import DPKG, Packages
 from . import receipt as recorded
@@ -71,7 +71,7 @@ class PackageSet:
         result.update(
             installed=[step.as_result() for step in plan.install],
             notes=notes,
-            diff=modules.diff(
+            diff=phrases.diff(
                 "packages",
                 "".join(f"{s.name} {s.previous}\n" for s in plan.install if s.previous is not None),
                 "".join(f"{s.name} {s.version}\n" for s in plan.install)
@@ -181,7 +181,7 @@ class PackageSet:
         result.update(
             removed=[step.as_result() for step in removed],
             kept=reasons,
-            diff=modules.diff("packages", "".join(f"{s.name} {s.previous}\n" for s in removed), ""),
+            diff=phrases.diff("packages", "".join(f"{s.name} {s.previous}\n" for s in removed), ""),
         )
         return result
 

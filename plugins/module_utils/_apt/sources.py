@@ -14,7 +14,7 @@ import stat
 import typing as t
 import urllib.parse
 
-from .._core import contents, disk, modules
+from .._core import contents, disk, phrases
 from .._core.errors import SparkforgeError
 from .._fetch.http import fetch_bytes
 from . import openpgp
@@ -236,4 +236,4 @@ class Source:
     def _result(self, changed: bool, file: str, before: bytes | None, after: bytes | None) -> dict[str, t.Any]:
         texts = ((content or b"").decode("utf-8", "replace") for content in (before, after))
         keyring = self.keyring if file == self.file else None
-        return {"changed": changed, "file": file, "keyring": keyring, "diff": modules.diff(self.file, *texts)}
+        return {"changed": changed, "file": file, "keyring": keyring, "diff": phrases.diff(self.file, *texts)}

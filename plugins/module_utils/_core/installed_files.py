@@ -6,7 +6,7 @@ import os
 import stat
 import typing as t
 
-from . import disk
+from . import disk, phrases
 
 #: A file's content, mode, user and group; the content is None if there is no file.
 State = tuple[t.Optional[bytes], int, int, int]
@@ -37,8 +37,7 @@ class Files:
 
     def diff(self) -> list[dict[str, str]]:
         """Return the differences for ``--diff``."""
-        sides = ((path, *_diff_sides(old, new)) for path, (old, new) in self._states.items())
-        return [{"before_header": p, "after_header": p, "before": old, "after": new} for p, old, new in sides]
+        return [phrases.diff(path, *_diff_sides(old, new)) for path, (old, new) in self._states.items()]
 
     def apply(self) -> None:
         """Write and remove the files."""

@@ -49,11 +49,6 @@ def _urls(value: t.Any) -> t.Iterator[str]:
         yield value
 
 
-def diff(name: str, before: str, after: str) -> dict[str, str]:
-    """Return one entry for ``--diff``."""
-    return {"before_header": name, "after_header": name, "before": before, "after": after}
-
-
 def run(module: AnsibleModule, work: t.Callable[[], dict[str, t.Any]]) -> None:
     """Call ``work`` and exit with its result; its ``warnings`` go to Ansible, which prints them.
 

@@ -24,3 +24,8 @@ def some(items: t.Sequence[str], most: int = 12, between: str = ", ") -> str:
 def last_line(printed: str) -> str:
     """Return the last line of a program's output that is not blank, with single spaces, or ''."""
     return " ".join(printed.strip().rpartition("\n")[2].split())
+
+
+def diff(name: str, before: str, after: str) -> dict[str, str]:
+    """Return one entry for ``--diff``."""
+    return {"before_header": name, "after_header": name, "before": before, "after": after}

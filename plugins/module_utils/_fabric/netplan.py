@@ -16,7 +16,7 @@ import tempfile
 import time
 import typing as t
 
-from .._core import contents, disk, modules, receipts
+from .._core import contents, disk, phrases, receipts
 from .._core.errors import SparkforgeError
 from .._host import connectx, network
 from .._host.reader import Host
@@ -352,4 +352,4 @@ def _diff(there: t.Mapping[str, str | None], texts: Facts, live: t.Sequence[str]
     pairs = [(path, there[path] or "", text) for path, text in sorted(texts.items())]
     if live:
         pairs.append(("interfaces", "".join(f"{line}\n" for line in live), "as in the netplan file\n"))
-    return [modules.diff(*pair) for pair in pairs if pair[1] != pair[2]]
+    return [phrases.diff(*pair) for pair in pairs if pair[1] != pair[2]]

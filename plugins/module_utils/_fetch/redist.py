@@ -14,7 +14,7 @@ import secrets
 import time
 import typing as t
 
-from .._core import contents, directories, disk, modules, receipts
+from .._core import contents, directories, disk, phrases, receipts
 from .._core.errors import SparkforgeError
 from .._core.redact import redact
 from .._elf import reader
@@ -70,7 +70,7 @@ def _result(
     prefix: str, changed: bool, rows: list[dict[str, t.Any]], before: list[str], after: list[str]
 ) -> dict[str, t.Any]:
     texts = ("".join(f"{line}\n" for line in lines) for lines in (before, after))
-    return {"changed": changed, "archives": rows, "diff": modules.diff(prefix, *texts)}
+    return {"changed": changed, "archives": rows, "diff": phrases.diff(prefix, *texts)}
 
 
 class RedistArchives:

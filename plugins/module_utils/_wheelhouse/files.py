@@ -42,15 +42,11 @@ def verify(directory: str, units: t.Iterable[keep.Build]) -> None:
 
 def compare(directory: str, desired: t.Mapping[str, bytes]) -> tuple[list[str], list[str]]:
     """Return which of the ``desired`` files are missing or different, and which existing files to remove."""
-    differ = []
+    same = set()
     for name, content in desired.items():
-        try:
-            with disk.open_regular(os.path.join(directory, name)) as stream:
-                is_same = stream.read() == content
-        except OSError:
-            is_same = False
-        if not is_same:
-            differ.append(name)
+        with contextlib.suppress(OSError), disk.open_regular(os.path.join(directory, name)) as stream:
+            if stream.read() == content:
+                same.add(name)
     # This includes the leftovers of a killed run.
     existing = [
         os.path.relpath(os.path.join(folder, file), directory)
@@ -58,7 +54,7 @@ def compare(directory: str, desired: t.Mapping[str, bytes]) -> tuple[list[str], 
         for folder, _directories, names in os.walk(os.path.join(directory, part))
         for file in names
     ]
-    return differ, [name for name in existing if name not in desired]
+    return [name for name in desired if name not in same], [name for name in existing if name not in desired]
 
 
 def write(directory: str, desired: t.Mapping[str, bytes], differ: t.Sequence[str], stale: t.Sequence[str]) -> None:

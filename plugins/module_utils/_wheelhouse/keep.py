@@ -95,19 +95,13 @@ def plan(
     dropped = frozenset().union(*(keys_of(manifest) for manifest in published if manifest not in kept_manifests))
 
     def is_superseded(build: Build) -> bool:
-        newer = [
-            manifest
-            for manifest in kept_manifests
-            if manifest["written"] >= build.finished and build.name in {name for name, _mark in keys_of(manifest)}
-        ]
-        return len(newer) >= keep
+        newer = (manifest for manifest in kept_manifests if manifest["written"] >= build.finished)
+        return sum(build.name in dict(keys_of(manifest)) for manifest in newer) >= keep
 
     candidates = [build for build in builds if build.key not in current]
     old = [build for build in candidates if build.key in dropped or is_superseded(build)]
-    return Rule(
-        [build for build in old if build.key not in stays],
-        {build.key: stays[build.key] for build in old if build.key in stays},
-    )
+    goes = [build for build in old if build.key not in stays]
+    return Rule(goes, {build.key: stays[build.key] for build in old if build.key in stays})
 
 
 def builds_in_use(root: str, builds: t.Mapping[Key, Build]) -> dict[Key, str]:

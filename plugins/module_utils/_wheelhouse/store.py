@@ -12,7 +12,7 @@ import datetime
 import os
 import typing as t
 
-from .._core import accounts, digests, disk, modules, receipts as _receipt
+from .._core import accounts, digests, disk, phrases, receipts as _receipt
 from .._core.errors import SparkforgeError
 from .._unit import receipt as built, state_file
 from .._wheel.wheel import Manifest, of_units
@@ -90,7 +90,7 @@ class Store:
         before = _receipt.read(self.root, self.receipt_name) or {}
         units, pending = self._units(builds)
         if pending:
-            diff = modules.diff(self.file, "", f"published once {', '.join(pending)} is built\n")
+            diff = phrases.diff(self.file, "", f"published once {', '.join(pending)} is built\n")
             return self._result(None, changed=True, pending=pending, diff=[diff])
         with self.account.acting():
             files.verify(self.directory, units)
@@ -228,7 +228,7 @@ class Store:
         removed = {build.key for build in rule.goes}
         texts = [digests.text_of(version) if version else "" for version in (old, manifest)]
         lists = ["".join(f"{unit} {mark}\n" for unit, mark in sorted(keys)) for keys in (builds, set(builds) - removed)]
-        return [modules.diff(self.file, *texts), modules.diff(self.directory, *lists)]
+        return [phrases.diff(self.file, *texts), phrases.diff(self.directory, *lists)]
 
     def absent(self) -> dict[str, t.Any]:
         """Remove one platform's manifests and index, or all of them and the key. source_build removes the artefacts."""
