@@ -328,7 +328,8 @@ def convolutions(context: Context, part: str) -> Measured:
             layers[2:2] = _listed_layers(context, "layers to a pixel", dimensions, transposed)
         edges = _listed_layers(context, "layers with edges", dimensions, transposed) if on_cpu else []
         if part == "conv2d":
-            layers += _listed_layers(context, "layers of pictures", dimensions, transposed)[on_cpu:]
+            layers += [] if on_cpu else _listed_layers(context, "layers of pictures on a GPU", dimensions, transposed)
+            layers += _listed_layers(context, "layers of pictures", dimensions, transposed)
         layers[-1:-1] = _listed_layers(context, "layers", dimensions, transposed)
         _compare_layers(cases, context, [*layers, *edges])
         # With AMX, 8-bit inputs of a layer with the widest padding were off by up to 4.8 bounds; 7 bits were not.
