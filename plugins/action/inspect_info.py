@@ -32,7 +32,7 @@ Contents = dict[str, t.Any]
 Finding = dict[str, t.Any]
 _BUILD = "it must be built from source (C and C++ need gcc, CUDA also nvcc, Rust cargo), which was not read"
 _STUB = "its source was not read; that of NVIDIA's packages is often a stub without code, which only looks for a wheel"
-#: The size in bytes of a larger source distribution than that of a stub.
+#: A source distribution of this many bytes or more is not a stub.
 _STUB_SIZE = 64 << 10
 #: A message of uv about a package whose wheels are all for other Pythons or machines.
 _OTHER_WHEELS = re.compile(r"found wheels for `([\w.-]+)` \(v?(\S+)\) with the following (\S.*?) tags?: (`[^.]+`)")
@@ -108,7 +108,7 @@ class ActionModule(AsksProgram, OnController):
         needed = [*lines.requirements, *(line for package in own for line in package["requires"])]
         chosen, unread, cause = self._choose(needed, lines, host)
         failed_packages = {finding["package"] for finding in findings}
-        for name in (name for name in unread if name not in failed_packages):
+        for name in filter(lambda name: name not in failed_packages, unread):
             text = f"it has no wheel for {host.platform}: {_to_build({'name': name})}."
             findings.append(_finding(name, "perhaps", "sdist", text))
         if cause:

@@ -84,7 +84,7 @@ class Index:
         self._forms: dict[int, tuple[bytes, ...]] = {}
 
     def needed(self) -> tuple[bytes, ...]:
-        """Return the keys that too few lines have had to ignore further ones."""
+        """Return the keys for which further lines are examined, as few lines have had them."""
         return tuple(key for key, tries in self._tries.items() if tries < _TRIES)
 
     def add(self, rows: t.Sequence[tuple[int, bytes]], base: int) -> None:

@@ -177,7 +177,7 @@ class _Scan:
         self._index = keys.Index(KEYS)
         # Hashes of a rule and a part of the log that it did not match; its digits are made equal.
         self._failures: set[int] = set()
-        # The kinds of lines, given without their digits, that are none or loose.
+        # The kind of each line, without its digits, that reports no error or reports one loosely.
         self._dull: dict[bytes, Kind] = {}
         self._found: dict[str, _Match] = {}
         self._notices: dict[str, Notice] = {}

@@ -39,7 +39,7 @@ BLOCK = 32
 #: Ranges of the number and the size of other matrices: more than the 65,535 blocks of CUDA in two dimensions of a grid,
 #: and a single large matrix or, on a GPU, hundreds of smaller ones.
 MANY = ((65_537, 65_604), (2, 3))
-LARGER = ((1, 1), (700, 900)), ((201, 230), (97, 130))
+SINGLE, HUNDREDS = ((1, 1), (700, 900)), ((201, 230), (97, 130))
 #: Solutions and factors: two matrices, their product, and the multiple of the bound, if it is not 1.
 SOLUTIONS = functions_of("solutions", "judge, problem, a, b, factors")
 OF_MATRICES = functions_of("functions of matrices", "exact, a, size")
@@ -157,7 +157,7 @@ def dense(context: Context) -> Measured:
 def _compare_many(cases: Cases, context: Context, form: str) -> None:
     """Compare solutions of very many small matrices, and of larger ones."""
     drawing = context.drawing("many matrices")
-    for limits, sizes in (MANY, LARGER[context.device == "cuda"]):
+    for limits, sizes in (MANY, HUNDREDS if context.device == "cuda" else SINGLE):
         count, size = drawing.randint(*limits), drawing.randint(*sizes)
         size, form = (size | 1, "float32") if size > 3 else (size, form)
         # Larger random numbers would make some of so many matrices nearly singular.

@@ -18,6 +18,7 @@ import itertools
 import math
 import typing as t
 
+from ..._shared.module_utils._core import versions
 from ...check import SEEN, SEEN_ARM, Context, Measured, Skipped, check
 
 # isort: off
@@ -50,13 +51,13 @@ SIZES: dict[str, t.Any] = {
     "cuda": ((384, 2048, 320), ((512, 512, 512), (515, 1023, 259)), 10),
     "cpu": ((48, 2048, 64), ((128, 256, 128), (65, 257, 33)), 5),
 }
-#: Ranges of rows, terms and columns of larger products: sums of a million, deep sums, which libraries split, and, on a
-#: GPU, few rows with many columns, many of each, and more columns or rows than 65,535 blocks of 32. Of both, the first
-#: few repeat.
-LARGE = (((1, 3), (1_000_001, 1_100_001), (1, 3)), ((8, 64), (9_001, 70_001), (8, 64)),
-         ((1, 16), (4_096, 8_200), (8_000, 13_000)), ((1_024, 1_100), (1_024, 1_024), (2_048, 2_100)),
+#: Ranges of rows, terms and columns of larger products: sums of a million and deep sums, which libraries split, and, on
+#: a GPU, few rows with many columns, many of each, and more columns or rows than 65,535 blocks of 32. Of both, the
+#: first few repeat.
+DEEP = ((1, 3), (1_000_001, 1_100_001), (1, 3)), ((8, 64), (9_001, 70_001), (8, 64))
+LARGE = (*DEEP, ((1, 16), (4_096, 8_200), (8_000, 13_000)), ((1_024, 1_100), (1_024, 1_024), (2_048, 2_100)),
          ((1, 24), (16, 16), (2_200_001, 2_300_001)), ((2_200_001, 2_300_001), (16, 16), (1, 24)))  # fmt: skip
-REPEATED, DEEP = 31, 2
+REPEATED = 31
 #: Products of batches of three matrices, of which a broadcast one has one, or of their first matrices.
 PRODUCTS = functions_of("products", "x, y, z")
 #: Ranges of rows, terms and columns for which libraries have kernels of their own: few terms, a row, a column, others,
@@ -183,7 +184,7 @@ def _compare_views(cases: Cases, context: Context, name: str, dtype: torch.dtype
     """
     generator, drawing = context.generator(f"{context.seed} views {name}"), context.drawing(f"views {name}")
     # The first row has two terms of equal signs, which are infinite, unless torch makes them NaN, as 2.6 on a CPU does.
-    is_old = context.device == "cpu" and name == "bfloat16" and int(torch.__version__.split(".")[1]) < 11
+    is_old = context.device == "cpu" and name == "bfloat16" and versions.numbers(torch.__version__) < (2, 11)
     largest = 1.0 if is_old else math.inf
 
     def lay(exact: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -296,7 +297,7 @@ def products(context: Context, name: str) -> Measured:
             _compare_exact(plain, context, name, dtype, "")
         _compare_random(plain, context, name, dtype)
         _compare_layouts(plain, context, name, dtype)
-        for ranges in LARGE if cuda else LARGE[:DEEP]:
+        for ranges in LARGE if cuda else DEEP:
             compare_repeated(plain, context, name, ranges)
         if not loses_nan:
             _compare_activations(known if is_known else plain, context, name, dtype)

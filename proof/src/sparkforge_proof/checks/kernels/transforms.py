@@ -16,9 +16,12 @@ from ..bounds import UNIT_ROUNDOFF, Cases, around_powers, functions_of, torch
 from .algebra import REAL, REMEDY
 
 STEPS = 16.0
-#: The lengths in two dimensions: several planes with a single row or column, which are always compared, and, of which
-#: the day selects a pair, with a large prime factor, long and short, and powers.
-PLANES = (3, 1, 11), (4, 13, 1), (151, 2_229), (8_192, 3), (1_018, 74), (64, 4_096), (5, 16_385)
+#: Several planes with a single row or column, which are always compared, and the lengths in two dimensions of those
+#: that the day selects: with a large prime factor, long and short, and powers.
+FLAT = (3, 1, 11), (4, 13, 1)
+PLANES = (151, 2_229), (8_192, 3), (1_018, 74), (64, 4_096), (5, 16_385)
+#: The layouts of the transforms of one length; rows apart begin more than their length apart.
+LAYOUTS = "rows", "columns", "rows apart"
 #: The length of the longest transform that is compared with the definition.
 BY_DEFINITION = 1024
 CLASSES = {name: lengths() for name, lengths in functions_of("lengths of transforms", "", around=around_powers).items()}
@@ -36,7 +39,7 @@ def fft(context: Context) -> Measured:
             for length in lengths[::step]:
                 if form == "float32" or length <= 2**17:
                     _compare_length(cases, context, form, length)
-        for shape in (*PLANES[:2], PLANES[2:][context.seed % len(PLANES[2:])]):
+        for shape in (*FLAT, PLANES[context.seed % len(PLANES)]):
             _compare_planes(cases, context, form, shape)
     if gpu:
         _compare_overflow(cases, context)
@@ -109,24 +112,23 @@ def _definition(length: int) -> torch.Tensor:
 
 
 def _compare_length(cases: Cases, context: Context, form: str, length: int) -> None:
-    """Compare complex and real transforms of one length, forward and inverse.
-
-    Some are of rows, some of columns, and some of rows that begin more than their length apart.
-    """
+    """Compare complex and real transforms of one length, forward and inverse, in one of ``LAYOUTS``."""
     dtype, unit = getattr(torch, form), UNIT_ROUNDOFF[REAL[form]] * (2 if form == "float64" else 1)
     wide = torch.complex64 if form == "float32" else torch.complex128
     generator = context.generator(f"fft {form} {length}")
-    count, layout = 1 if length > 20_000 else 3 + length % 7, (length + context.seed) % 3
+    count, layout = 1 if length > 20_000 else 3 + length % 7, LAYOUTS[(length + context.seed) % 3]
     signal = torch.randn(count, length, generator=generator, dtype=wide).to(torch.complex128)
     spectrum = _transform(signal.real.to(torch.complex128))[:, : length // 2 + 1]
     half = spectrum.to(wide).to(torch.complex128)
 
     def compare(name: str, x: torch.Tensor, expected: torch.Tensor, **options: int) -> None:
         rows = x.to(context.device, dtype if not x.is_complex() else wide)
-        laid = rows.t().contiguous() if layout == 1 else torch.cat([rows, rows[:, :layout]], 1)[:, : rows.shape[1]]
-        actual = getattr(torch.fft, name)(laid, dim=0 if layout == 1 else -1, **options)
-        actual = actual.t() if layout == 1 else actual
-        _compare(cases, f"{name}, {length} of {form}, layout {layout}", actual, expected, unit, length)
+        if layout == "columns":
+            actual = getattr(torch.fft, name)(rows.t().contiguous(), dim=0, **options).t()
+        else:
+            laid = torch.cat([rows, rows[:, :2]], 1)[:, : rows.shape[1]] if layout == "rows apart" else rows
+            actual = getattr(torch.fft, name)(laid, **options)
+        _compare(cases, f"{name}, {length} of {form}, {layout}", actual, expected, unit, length)
 
     compare("fft", signal, _transform(signal))
     compare("ifft", signal, _transform(signal.conj()).conj() / length)

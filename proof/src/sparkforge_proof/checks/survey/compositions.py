@@ -5,9 +5,10 @@ a line ``x`` and ``y`` are the inputs of its step, ``a`` and ``b`` the results o
 dimension.
 
 Compiled code need not round the results of a step to the format. So the functions are small, and later steps do not
-enlarge differences: an exponential of a difference from a maximum, a step or a quotient would. Whole numbers are taken
-from the axes ``EXACT``, and two values of any two axes meet after as many programs as there are such pairs. They do not
-overflow, because compiled code may wrap those of eight and sixteen bits later (pytorch#109105).
+enlarge differences: an exponential of a difference from a maximum, a step or a quotient would. An exact
+program has a step from each table of ``EXACT``; two lines of any two tables meet after as many programs as there are
+such pairs. Its integers do not overflow, because compiled code may wrap those of eight and sixteen bits later
+(pytorch#109105).
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ class Composition:
 def draw(turn: int, form: str, smooth: bool, avoid: re.Pattern[str] | None) -> list[list[list[str]]]:
     """Return the steps of programs: of floating-point numbers, of exact ones, and statements that change an input.
 
-    :param turn: the number of the run, of which the exact programs are those after the run before.
+    :param turn: the number of the run, whose exact programs follow those of the run before.
     :param smooth: whether the programs must have continuous gradients.
     :param avoid: a pattern of expressions that are not drawn.
     """
