@@ -114,26 +114,8 @@ def test_fault_is_caught_by_survey(healthy: Environment, tmp_path: Path) -> None
     assert list(results["rounded"]["caught"]) == ["cpu.survey.float32"], results["rounded"]
 
 
-CHANCE = ("cpu.chance.independence", "cpu.chance.rates")
-OF_DRAWS = {
-    "repeated": {"target": "aten::geometric_", "operator": "geometric", "defect": "repeated",
-                 "condition": "every n-th call", "value": 10},
-    "correlated": {"target": "aten::bernoulli_.float", "operator": "bernoulli", "defect": "correlated"},
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", daily(OF_DRAWS, 2))
-def test_repeated_or_correlated_draw_is_caught(healthy: Environment, tmp_path: Path, name: str) -> None:
-    targets = [fault["target"] for fault in OF_DRAWS.values()]
-    results = judged(healthy, tmp_path, dict.fromkeys(CHANCE, targets), {name: OF_DRAWS[name]})[name]
-    if name == "repeated":
-        assert list(results["caught"]) == ["cpu.chance.independence"], results
-    else:
-        assert "cpu.chance.rates" in results["caught"], results
-
-
-#: Faults that only some tensors show, or that are small beside the distributions that a user draws most, each with the
-#: check that catches it.
+#: Faults that only some tensors or calls show, that are small beside the distributions that a user draws most, or that
+#: correlate draws, each with the check that catches it.
 OF_CHANCE: dict[str, tuple[str, dict[str, Any]]] = {
     "log_normal": ("cpu.chance.distributions",
                    {"target": "aten::log_normal_", "operator": "log_normal", "defect": "biased", "amount": 0.005}),
@@ -154,6 +136,11 @@ OF_CHANCE: dict[str, tuple[str, dict[str, Any]]] = {
     "geometric": ("cpu.chance.independence",
                   {"target": "aten::geometric_", "operator": "geometric", "defect": "repeated",
                    "condition": "only", "value": "bfloat16"}),
+    "repeated call": ("cpu.chance.independence",
+                      {"target": "aten::geometric_", "operator": "geometric", "defect": "repeated",
+                       "condition": "every n-th call", "value": 10}),
+    "correlated": ("cpu.chance.rates",
+                   {"target": "aten::bernoulli_.float", "operator": "bernoulli", "defect": "correlated"}),
 }  # fmt: skip
 
 
