@@ -1,14 +1,22 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
 """Compare admission's estimate with the memory of llama.cpp's server on a host without a GPU.
 
-``PYTHONPATH=.:guard/src PYTHON -m guard.tests.engines`` prints a line of JSON for each model and length. PYTHON must
-have llama-cpp-python with its server's packages, and gguf. The models have random weights. The server answers a request
-whose prompt is longer than its batch, and then its memory is read (``VmHWM`` of all its processes, including mapped
-files). The comparison excludes the memory used without a model, and CUDA's context, which does not exist on a CPU.
+``PYTHONPATH=.:guard/src PYTHON -m benchmarks.memory_llama`` prints a line of JSON for each model and length. PYTHON
+must have llama-cpp-python with its server's packages, and gguf. The models have random weights. The server answers a
+request whose prompt is longer than its batch, and then its memory is read (``VmHWM`` of all its processes, including
+mapped files). The comparison excludes the memory used without a model, and CUDA's context, which does not exist on a
+CPU.
 """
 
+from __future__ import annotations
+
+import argparse
+import importlib
 import json
 import re
-import socket
 import subprocess
 import sys
 import tempfile
@@ -17,7 +25,8 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-from guard.tests import calibrate
+from benchmarks import memory_torch
+from proof.tests import served
 
 #: The model, the type of its weights, the context length, and whether flash attention is on.
 LLAMA = (
@@ -36,9 +45,7 @@ PROMPT = "a" * 900
 
 def write_gguf(path: Path, size: str, kind: str) -> None:
     """Write a model with Llama's architecture and a vocabulary of bytes and made-up words."""
-    import gguf
-    import numpy
-
+    gguf, numpy = map(importlib.import_module, ("gguf", "numpy"))
     layers, hidden, inner, heads, keys, width, vocabulary = SIZES[size]
     writer = gguf.GGUFWriter(str(path), "llama")
     writer.add_context_length(131072)
@@ -104,7 +111,7 @@ def family(pid: int) -> list[int]:
 def held(pid: int) -> dict[str, int]:
     """Return the memory figures of a process and its descendants."""
     names = ("VmHWM", "RssAnon", "RssFile", "RssShmem")
-    return {name: sum(calibrate.status(name, f"/proc/{member}/status") for member in family(pid)) for name in names}
+    return {name: sum(memory_torch.status(name, f"/proc/{member}/status") for member in family(pid)) for name in names}
 
 
 def ask(port: int, prompt: Any) -> None:
@@ -112,7 +119,7 @@ def ask(port: int, prompt: Any) -> None:
     body = json.dumps({"model": "m", "prompt": prompt, "max_tokens": 4}).encode()
     request = urllib.request.Request(f"http://127.0.0.1:{port}/v1/completions", body)
     request.add_header("Content-Type", "application/json")
-    urllib.request.urlopen(request).read()
+    urllib.request.urlopen(request).read()  # noqa: S310 - the address is literal
 
 
 def serve(command: list[str], port: int, prompt: Any, log: Path) -> dict[str, int]:
@@ -135,13 +142,6 @@ def serve(command: list[str], port: int, prompt: Any, log: Path) -> dict[str, in
         server.wait()
 
 
-def free_port() -> int:
-    """Return a free TCP port."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
-
-
 def imported(module: str) -> int:
     """Return the peak memory of a process that has imported the server's modules."""
     program = f"import {module}; print(open('/proc/self/status').read())"
@@ -157,7 +157,7 @@ def measure(size: str, kind: str, length: int, flash: str, folder: Path) -> dict
     """
     from sparkforge_guard import admission
 
-    path, port = folder / "model.gguf", free_port()
+    path, port = folder / "model.gguf", served.free_port()
     write_gguf(path, size, kind)
     demand = admission.demand(["llama-server", "-m", str(path), "-c", str(length), "-fa", flash], "", 1 << 40)
     command = [sys.executable, "-m", "llama_cpp.server", "--model", str(path), "--n_ctx", str(length)]
@@ -176,6 +176,7 @@ def measure(size: str, kind: str, length: int, flash: str, folder: Path) -> dict
 
 def main() -> None:
     """Measure all pairs."""
+    argparse.ArgumentParser("python -m benchmarks.memory_llama", description=__doc__).parse_args()
     for pair in LLAMA:
         with tempfile.TemporaryDirectory() as name:
             figures = measure(*pair, Path(name))

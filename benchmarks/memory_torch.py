@@ -1,10 +1,18 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
 """Compare admission's estimate with torch's memory on a GPU, for a decoder with random weights and a KV cache.
 
-``calibrate.py all`` prints a line of JSON for each of 12 pairs of model and data type, each run in a separate process;
-``calibrate.py cpu`` does the same for small models without a GPU and measures the process's memory. The model's
-directory has a real config and real headers; its data is a hole in a file. The program needs torch.
+``PYTHONPATH=.:guard/src PYTHON -m benchmarks.memory_torch all`` prints a line of JSON for each of 12 pairs of model and
+data type, each run in a separate process; with ``cpu``, it does the same for small models without a GPU and measures
+the process's memory. The model's directory has a real config and real headers; its data is a hole in a file. PYTHON
+must have torch.
 """
 
+from __future__ import annotations
+
+import argparse
 import json
 import os
 import struct
@@ -136,16 +144,19 @@ def measure(size: str, kind: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def main(*arguments: str) -> None:
+def main(model: str, kind: str | None) -> None:
     """Measure a pair, or all of them."""
-    if arguments not in (("all",), ("cpu",)):
-        print("ROW " + json.dumps(measure(*arguments)), flush=True)
+    if kind:
+        print("ROW " + json.dumps(measure(model, kind)), flush=True)
         return
-    for size in ON_CPU if arguments == ("cpu",) else [size for size in SIZES if size not in ON_CPU]:
+    for size in ON_CPU if model == "cpu" else [size for size in SIZES if size not in ON_CPU]:
         for kind in list(KINDS)[: 2 if size in ON_CPU else 3]:
             result = subprocess.run([sys.executable, __file__, size, kind], check=False, capture_output=True, text=True)
             print(result.stdout or result.stderr[-2000:], flush=True)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    parser = argparse.ArgumentParser("python -m benchmarks.memory_torch", description=__doc__)
+    parser.add_argument("model", choices=("all", "cpu", *SIZES))
+    parser.add_argument("kind", nargs="?", choices=KINDS)
+    main(**vars(parser.parse_args()))

@@ -1,10 +1,17 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
 """Compare admission's estimate with vLLM's memory on a GPU: its log, NVML's figures and the host's memory.
 
-``PYTHONPATH=.:guard/src PYTHON -m guard.tests.on_gpu ROWS SECONDS`` adds a line of JSON to ROWS for each pair of model
-and arguments that is missing there, as long as the pair can finish within SECONDS. PYTHON must have vLLM, which uses
-dummy weights: a model's directory has a real config and real headers, and a hole instead of data.
+``PYTHONPATH=.:guard/src PYTHON -m benchmarks.memory_vllm ROWS SECONDS`` adds a line of JSON to ROWS for each pair of
+model and arguments that is missing there, as long as the pair can finish within SECONDS. PYTHON must have vLLM, which
+uses dummy weights: a model's directory has a real config and real headers, and a hole instead of data.
 """
 
+from __future__ import annotations
+
+import argparse
 import contextlib
 import json
 import os
@@ -20,7 +27,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from guard.tests import calibrate, engines
+from benchmarks import memory_llama, memory_torch
 from proof.tests import served
 
 SIZES = {"qwen3-0.6B": (28, 1024, 3072, 16, 8, 128, 151936), "qwen2-7B": (28, 3584, 18944, 28, 4, 128, 152064)}
@@ -75,12 +82,12 @@ GRAPHS, PLAIN = 90, 45
 
 def write(size: str, kind: str, folder: Path) -> None:
     """Write a model's directory."""
-    if size not in calibrate.SIZES:
-        calibrate.SIZES[size] = (SIZES[size], 1, 0)
+    if size not in memory_torch.SIZES:
+        memory_torch.SIZES[size] = (SIZES[size], 1, 0)
     kept = ("model.embed_tokens.weight", "lm_head.weight") if kind == "float8_e4m3fn" else ()
-    calibrate.write(size, kind, folder, kept)
+    memory_torch.write(size, kind, folder, kept)
     more = {"quantization_config": {"quant_method": "fp8", "activation_scheme": "dynamic"}} if kept else {}
-    engines.complete(folder, **more, **FAMILIES.get(size.partition("-")[0], {}))
+    memory_llama.complete(folder, **more, **FAMILIES.get(size.partition("-")[0], {}))
 
 
 def on_host(pid: int) -> int:
@@ -97,7 +104,7 @@ class Server:
 
     def __init__(self, pair: tuple[str, str, int, float, tuple[str, ...]], folder: Path) -> None:
         size, kind, length, share, more = pair
-        self.pair, self.log, self.port = pair, folder / "log", engines.free_port()
+        self.pair, self.log, self.port = pair, folder / "log", served.free_port()
         (folder / "model").mkdir()
         write(size, kind, folder / "model")
         arguments = ["serve", str(folder / "model"), "--max-model-len", str(length), *more]
@@ -124,7 +131,7 @@ class Server:
             time.sleep(0.05)
 
     def _signal(self, number: int) -> None:
-        for pid in engines.family(self.process.pid):
+        for pid in memory_llama.family(self.process.pid):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, number)
 
@@ -153,7 +160,7 @@ class Server:
     def held(self, device: Any) -> tuple[int, int]:
         """Return the GPU and host memory of the server's processes."""
         try:
-            pids = engines.family(self.process.pid)
+            pids = memory_llama.family(self.process.pid)
         except OSError:
             return 0, 0
         held = device.processes()
@@ -163,7 +170,7 @@ class Server:
         """Send the server 32 long texts at once."""
         size = min(self.pair[2] - 64, 4000)
         with ThreadPoolExecutor(32) as pool:
-            list(pool.map(lambda number: engines.ask(self.port, [5 + number] * size), range(32)))
+            list(pool.map(lambda number: memory_llama.ask(self.port, [5 + number] * size), range(32)))
 
     def end(self) -> None:
         """Stop the server and its children."""
@@ -190,9 +197,9 @@ def measure(server: Server, device: Any) -> dict[str, Any]:
         "predicted": demand.total, "pool": demand.pool, "least": demand.least,
         "parts": {part.label: part.size for part in (*demand.within, *demand.parts)}, "each_token": demand.cache(1),
     }  # fmt: skip
-    served = server.go(device)
+    is_served = server.go(device)
     row["seconds"] = round(time.monotonic() - server.began, 1)
-    if served:
+    if is_served:
         row["gpu_at_rest"], row["host_at_rest"] = server.held(device)
         try:
             server.ask()
@@ -205,8 +212,8 @@ def measure(server: Server, device: Any) -> dict[str, Any]:
     server.end()
     matches = {name: re.findall(form, text) for name, form in LOGGED.items()}
     row["said"] = {name: float(values[-1].replace(",", "")) for name, values in matches.items() if values}
-    row |= {"gpu_peak": server.peak, "host_peak": server.peak_on_host, "served": served}
-    if not served:
+    row |= {"gpu_peak": server.peak, "host_peak": server.peak_on_host, "served": is_served}
+    if not is_served:
         errors = [line[-400:] for line in text.splitlines() if re.search(r"Error|error:", line)]
         row["errors"] = errors[:2] + errors[-2:]
     while device.devices()[0]["memory"][1] < free - (256 << 20) and time.monotonic() - server.began < 150:
@@ -225,7 +232,7 @@ def main(rows: Path, seconds: float) -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     measured = [json.loads(line) for line in rows.read_text().splitlines()] if rows.exists() else []
     left = [pair for pair in PAIRS if not any(row["pair"] == json.loads(json.dumps(pair)) for row in measured)]
-    served = any(row["served"] for row in measured)
+    has_served = any(row["served"] for row in measured)
     with tempfile.TemporaryDirectory() as name:
         ahead: Server | None = None
 
@@ -247,13 +254,13 @@ def main(rows: Path, seconds: float) -> int:
                 raise
             finally:
                 current.end()
-            served = served or row["served"]
+            has_served = has_served or row["served"]
             with rows.open("a") as stream:
                 stream.write(json.dumps(row) + "\n")
             (rows.parent / "vllm.log").write_bytes(current.log.read_bytes()[-2_000_000:])
             print(json.dumps({key: value for key, value in row.items() if key != "parts"}), flush=True)
             measured.append(row)
-            if not served and len(measured) >= 3:
+            if not has_served and len(measured) >= 3:
                 if ahead is not None:
                     ahead.end()
                 return 1
@@ -269,4 +276,7 @@ def main(rows: Path, seconds: float) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]), float(sys.argv[2])))
+    parser = argparse.ArgumentParser("python -m benchmarks.memory_vllm", description=__doc__)
+    parser.add_argument("rows", type=Path)
+    parser.add_argument("seconds", type=float)
+    sys.exit(main(**vars(parser.parse_args())))

@@ -89,7 +89,7 @@ CASES = (
 )  # fmt: skip
 #: For each family, the checks that fail without a network: vLLM downloads the vocabulary for gpt-oss's chats.
 OFFLINE = {"gpt-oss": {"endpoint.template"}}
-#: Environment variables for all servers that tests start, including those in guard/tests/on_gpu.py.
+#: Environment variables for all servers that tests start, including those of benchmarks.memory_vllm.
 ENGINE = {
     "HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "DO_NOT_TRACK": "1", "VLLM_HOST_IP": "127.0.0.1",
     "GLOO_SOCKET_IFNAME": "lo", "VLLM_USE_DEEP_GEMM": "0", "PYTHONUNBUFFERED": "1",

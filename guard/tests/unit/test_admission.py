@@ -13,6 +13,8 @@ from sparkforge_guard import admission, model_files, models
 from sparkforge_guard._shared.module_utils._core.errors import SparkforgeError
 from sparkforge_guard.host import Memory, Process
 
+from benchmarks import memory_llama, memory_torch
+
 GIB = 1 << 30
 CONFIG = {
     "num_hidden_layers": 2, "hidden_size": 64, "intermediate_size": 128, "num_attention_heads": 4, "head_dim": 16,
@@ -399,15 +401,13 @@ MEASURED = {
 
 @pytest.mark.parametrize(("size", "kind"), MEASURED)
 def test_estimate_is_within_ten_per_cent_of_torch(size: str, kind: str, tmp_path: Path):
-    from guard.tests import calibrate
-
-    calibrate.write(size, kind, tmp_path)
-    _shape, batch, length = calibrate.SIZES[size]
+    memory_torch.write(size, kind, tmp_path)
+    _shape, batch, length = memory_torch.SIZES[size]
     command = ["python3", "x.py", "--model", str(tmp_path), "--batch", str(batch), "--length", str(length)]
     assert admission.demand(command, "", 80 * GIB).total == pytest.approx(MEASURED[size, kind] * GIB, rel=0.10)
 
 
-#: MiB of the KV cache and of the compute buffer, from llama.cpp's log (guard/tests/engines.py).
+#: MiB of the KV cache and of the compute buffer, from llama.cpp's log (benchmarks.memory_llama).
 LLAMA = {
     ("0.1B", 2048, "on"): (72, 65.5), ("0.1B", 16384, "off"): (576, 426.51), ("0.3B", 8192, "on"): (512, 66.5),
     ("0.3B", 4096, "off"): (256, 150.01), ("0.5B", 4096, "on"): (48, 300.25), ("0.5B", 32768, "off"): (384, 969.26),
@@ -416,9 +416,7 @@ LLAMA = {
 
 @pytest.mark.parametrize(("size", "length", "flash"), LLAMA)
 def test_estimate_matches_llama_cpp(size: str, length: int, flash: str):
-    from guard.tests import engines
-
-    layers, hidden, inner, heads, keys, width, vocabulary = engines.SIZES[size]
+    layers, hidden, inner, heads, keys, width, vocabulary = memory_llama.SIZES[size]
     model = models.Model(
         "/m.gguf", {"GGUF": GIB}, layers, 0, 0, 2 * keys * width, hidden, inner, vocabulary, 131072, 2, heads=heads
     )
