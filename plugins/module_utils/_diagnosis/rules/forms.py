@@ -23,7 +23,8 @@ pattern =
     +|required|must be set|needs to be set|expected)
     (?:<frozen os>|/os\.py)', line \d+, in __getitem__\n(?: [^\n]*\n){0,3}KeyError: '(?P<variable3>\w+)'
     ^KeyError: '(?P<variable4>[A-Z][A-Z0-9]*_[A-Z0-9_]+)'$
-    [Ss]et(?:ting)? (?:the )?environment variable '?(?P<variable5>[A-Z][A-Z0-9_]{3,})'?(?: to |=)'?(?P<value>[^\s',.]+)
+    [Ss]et(?:ting)? (?:the )?environment variable '?(?P<variable5>[A-Z][A-Z0-9_]{3,})'?(?: to (?!an? |the
+    + )|=)'?(?P<value>[^\s',.]+)
 unless = Defaulting to a blank|[Uu]sing default|\bwill (?:use|fall)|default to
 values =
     advice of variable: (HF|HUGGING_FACE\w*)_\w*TOKEN => Create a token on the hub's settings page and pass it to the
@@ -1385,6 +1386,51 @@ values =
 cause = The program looks for [{name}][{path}], which does not exist.
 remedy = {advice}.
 source = clearml/clearml-serving#3
+
+[limit-passed]
+keys =
+    er than
+    less than
+    more than
+    xceeds
+pattern =
+    \A(?:\W*|any\.)(?:\w+\.)*\w*(?:Error|Exception): (?:[^\n:]{1,60}: )?(?P<large1>[A-Za-z][^\n()\d:]{1,70}?) ?[ =(]
+    + ?(?P<high1>\d[\d.]*(?: ?(?:[KMGT]i?B|tokens|bytes|%))?)\)? (?:is |are
+    + )?(?:(?:greater|larger|longer|bigger|higher|more) than|exceeds)(?: the| your)? (?P<small1>[^\n()\d:]{2,80}?) ?[
+    + =(] ?(?P<low1>\d[\d.]*(?: ?(?:[KMGT]i?B|tokens|bytes|%))?)\)?(?![\w.]*\w)
+    \A(?:\W*|any\.)(?:\w+\.)*\w*(?:Error|Exception): (?:[^\n:]{1,60}: )?(?P<small2>[A-Za-z][^\n()\d:]{1,70}?) ?[ =(]
+    + ?(?P<low2>\d[\d.]*(?: ?(?:[KMGT]i?B|tokens|bytes|%))?)\)? (?:is |are )?(?:smaller|less|shorter|lower|fewer)
+    + than(?: the| your)? (?P<large2>[^\n()\d:]{2,80}?) ?[ =(] ?(?P<high2>\d[\d.]*(?:
+    + ?(?:[KMGT]i?B|tokens|bytes|%))?)\)?(?![\w.]*\w)
+values =
+    gpus of small: .*\b(?i:gpus?|devices?)\b => A Spark has one GPU: set the number to 1 (--tensor-parallel-size 1), or
+    + join the other Sparks first
+    free of small: .*\b(?i:memory|vram|/dev/shm)\b => Free memory first (nvidia-smi, free -g; a container's
+    + --shm-size), or lower the request
+    both of small: (?!.*\b(?i:gpus?|devices?|memory|vram|/dev/shm)\b). => if a setting decides it, or lower
+cause = Two numbers do not fit: {large} is {high}, but {small} is only {low}.
+remedy = [{gpus}][{free}][Raise {small} to at least {high} {both} {large} to at most {low} (a name with underscores is
+    an option with hyphens)].
+
+[versions-apart]
+keys =
+    ompiled
+    uilt
+    ncompatib
+    ismatch
+    match
+    upport
+pattern =
+    \A(?:\W*|any\.)(?:\w+\.)*\w*(?:Error|Exception): (?:Found )?(?:[Ii]nstalled )?(?P<package1>[A-Za-z][\w.-]{1,40})(?:
+    + version)? ?[ =(v]+ ?(?P<have1>\d+\.\d[\w.+]*)\)?,? (?:but|is (?:incompatible|not compatible) with|(?:does|do) not
+    + match|while) [^\n\d]{0,60}?(?P<side>[A-Za-z][\w.-]{1,40})[^\n\d]{0,50}?[ =(v]+(?P<need1>\d+\.\d(?:[\w.+]*\w)?)
+    \A(?:\W*|any\.)(?:\w+\.)*\w*(?:Error|Exception): (?P<package2>[A-Za-z][\w.-]{1,40}) (?:was|is) (?:compiled|built)
+    + (?:with|against|for) (?P<other2>[A-Za-z][\w.-]{1,40})(?: version)? ?[ =(v]+(?P<need2>\d+\.\d[\w.+]*)\)?,?
+    + (?:but|and) [^\n\d]{0,60}?[ =(v]+(?P<have2>\d+\.\d(?:[\w.+]*\w)?)
+cause = Two versions do not fit: {package}[ was built for {other} {need}, but {have} is installed][ is {have}, but
+    {side} is or needs {need}].
+remedy = Install both in one command, in versions that belong together (pip index versions NAME lists them; pip check
+    says what else they change): one is {have}, the other {need}.
 
 [file-command-failed]
 keys =

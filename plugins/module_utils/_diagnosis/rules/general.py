@@ -81,6 +81,7 @@ remedy = Read the logs of all other ranks for the first error (also on rank 0's 
 [warnings-as-errors]
 keys = [-Werror
 pattern = error: ([^\n]+?) \[-Werror
+unless = implicit declaration
 cause = A warning is treated as an error: {found}.
 remedy = Add the matching -Wno-error=… to CXXFLAGS (in the unit's environment), or remove -Werror from the source.
 
@@ -321,7 +322,7 @@ pattern =
     (can't start new thread)
     Resource temporarily unavailable
     Too many open files
-unless = Accept failed
+unless = Accept failed|\block\b
 cause = The limit on processes or open files was reached ({found}).
 remedy = Raise it (ulimit -u and -n; for a unit, TasksMax and LimitNOFILE; for a container, --ulimit nofile and
     --pids-limit), or use fewer jobs.
@@ -360,7 +361,9 @@ values =
     + another account runs. Write >&2 instead of > /dev/stderr in the script, or run everything as one account
     advice of path: /\S*(?:/bin/\S+|/(?:docker-)?(?:entry|start|run|init)[\w-]*)\.sh$ => Make the script executable
     + (chmod +x; in a Dockerfile COPY --chmod=755, in git update-index --chmod=+x), or start it with sh
-    advice of path: /(?:etc|usr|boot|lib|root|proc|sys|dev)/ => Run it with sudo, because this path belongs to the
+    advice of path: /root/ => It is root's home directory, but another account runs the program: set HOME (and HF_HOME,
+    + XDG_CACHE_HOME) to a directory of that account (docker run -e HOME=/tmp), or run it as root
+    advice of path: /(?:etc|usr|boot|lib|proc|sys|dev)/ => Run it with sudo, because this path belongs to the
     + system
     advice of link: . => The kernel lets an account link only files that it owns (fs.protected_hardlinks). Use ln -s or
     + cp, or do this step as root (USER root before it in a Dockerfile)

@@ -533,7 +533,7 @@ keys =
     couldn't load driver 'lib
     open config directory '/etc/libibverbs.d
 pattern =
-    couldn't load driver '(?P<provider>[\w.-]+)'
+    couldn't load driver '(?P<provider>libmlx[\w.-]+)'
     couldn't open config (?P<directory>directory '/etc/libibverbs\.d')
 cause = libibverbs has no driver for the card[: {provider} is missing or comes from another release][ (no {directory})],
     so the program cannot use RDMA.
