@@ -27,8 +27,8 @@ This page has the answers of `sparkforge explain LOG`, and of the roles if a bui
 identifies the failure, its cause and its remedy. `explain` prints the name of the section here. A failure of apt or
 pip returns the name of its rule as `diagnosis`, and a failed build returns it as `rule`. Find your failure by that
 name, or search this page for words from the error. The values are those in the example. Each chapter covers the output
-of one kind of program. If no rule matches, `explain` shows the first line that reports an error, and says that its
-cause is not known.
+of one kind of program. If no rule matches, `explain` shows the first line that reports an error, says that its cause is
+not known, and names what the line concerns (memory, attention, a registry …) with what most often helps there.
 
 `explain` exits with 0 only if the message has this one cause, or other lines of the log decide between several. It
 exits with 3, and calls the cause not known, for a message with several causes (the section says so) and for the

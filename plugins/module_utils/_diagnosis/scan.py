@@ -18,7 +18,7 @@ from .._core.errors import SparkforgeError
 from .._core.redact import redact
 from . import failures, keys, lines
 from .failures import Kind
-from .rules import consequences, evidence, forms, general
+from .rules import consequences, evidence, forms, general, subjects
 from .table import LINE, WINDOW, Rule, load as read_rules, named
 from .topics import TOPICS
 
@@ -43,7 +43,7 @@ _EXCERPT = LINES * LINE
 # The maximum number of lines that report no error to remember.
 _DULL = 2000
 RULES = read_rules(*TOPICS)
-EVIDENCE = read_rules(evidence)
+EVIDENCE, SUBJECTS = read_rules(evidence), read_rules(subjects)
 KEYS = keys.Keys((*RULES, *EVIDENCE), failures.ERROR_KEYS)
 _BY_NAME = {rule.name: rule for rule in RULES}
 
@@ -106,7 +106,7 @@ class Diagnosis:
 def texts_of(diagnosis: Diagnosis | Notice, hide: t.Callable[[str], str]) -> tuple[str, str]:
     """Return the cause and the remedy after applying ``hide`` to the parts that come from the log."""
     rule = _BY_NAME.get(diagnosis.rule or "")
-    return rule.explain(diagnosis.values, hide) if rule else (hide(diagnosis.cause), diagnosis.remedy)
+    return rule.explain(diagnosis.values, hide) if rule else (hide(diagnosis.cause), hide(diagnosis.remedy))
 
 
 def diagnose(log: Log) -> Diagnosis:
@@ -385,12 +385,12 @@ class _Scan:
             groups = failures.packages_in_traceback(lines.decode(match.above))
             groups |= {name: text for texts in (*evidence_groups, match.groups) for name, text in texts.items()}
             cause, remedy = winner.explain(groups)
-            others = [rule.name for rule in matched[1:]]
-            details = (match.line, match.around, winner.links, groups)
-            return Diagnosis(winner.name, cause, remedy, match.lines, first_error, others, notices, *details)
+            details = ([rule.name for rule in matched[1:]], notices, match.line, match.around, winner.links, groups)
+            return Diagnosis(winner.name, cause, remedy, match.lines, first_error, *details)
         if error:
-            cause = f"This error is not among the known ones; the first line of it is: {first_error}"
-            remedy = "Read the lines around it: the cause may stand above, and later errors are mostly consequences."
+            matches = ((rule, rule.regex.search(first_error or "")) for rule in SUBJECTS)
+            subject, remedy = next(rule.explain(rule.groups(match)) for rule, match in matches if match)
+            cause = f"This error is not among the known ones {subject}; the first line of it is: {first_error}"
             if notice := next((row for row in notices if _BY_NAME[row.rule].regex.search(error.text)), None):
                 notices.remove(notice)
                 rest = (notices, error.line, error.around, _BY_NAME[notice.rule].links, notice.values)

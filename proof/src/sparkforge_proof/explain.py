@@ -177,7 +177,7 @@ def text_of(answer: t.Mapping[str, t.Any]) -> str:
     width = len(str(max((line["number"] for line in answer["lines"]), default=0)))
     for line in answer["lines"]:
         rows.append(f"{'>' if line['number'] == answer['line'] else ' '} {line['number']:{width}} | {line['text']}")
-    doubt = bool(answer["rule"]) and answer["status"] == UNKNOWN
+    doubt = answer["status"] == UNKNOWN
     rows += [f"Cause{', not known' * doubt}: {answer['cause']}", f"Remedy{', often' * doubt}: {answer['remedy']}"]
     rows += [f"Also seen: {notice}" for notice in answer["notices"]]
     if answer["rule"]:

@@ -23,7 +23,8 @@ has only ``values`` and is not a rule. ``library`` ``yes``: {hint} and {ways} te
 ``source`` The public sources of the rule, one per line: ``owner/repository#number`` on GitHub, or a URL.
 
 The rules in ``evidence.py`` have no cause: they are facts in other lines of the log. Their values are available to all
-rules, and their names to ``when``. The patterns in ``signs.py`` tell which other lines report an error.
+rules, and their names to ``when``. The patterns in ``signs.py`` tell which other lines report an error, and the rules
+in ``subjects.py`` what an error concerns that no other rule knows; each has an example that only it recognises.
 
 Each rule has an example in ``lab/diagnoses/<topic>.txt``, because no host needs it: lines that the whole table must
 recognise as this rule. ``python -m lab.troubleshooting`` makes docs/troubleshooting.md from the rules and examples.

@@ -90,7 +90,7 @@ def test_only_rules_that_may_match_several_lines_are_given_several() -> None:
 
 def test_rule_files_are_loaded_and_contain_only_rules() -> None:
     files = list(pathlib.Path(rules.__file__).parent.glob("*.py"))
-    topics = {topic.__name__.rpartition(".")[2] for topic in (*TOPICS, rules.evidence, rules.signs)}
+    topics = {topic.__name__.rpartition(".")[2] for topic in (*TOPICS, rules.evidence, rules.signs, rules.subjects)}
     assert {path.stem for path in files} - {"__init__"} == topics
     for path in files:
         assignment = "" if path.stem == "__init__" else r'\nRULES = r"""\n(?s:.*)\n"""\n'
@@ -235,6 +235,12 @@ def test_import_error_outweighs_server_message(inner: str, rule: str | None, oth
     )
     diagnosis = diagnose(log)
     assert (diagnosis.rule, diagnosis.first_error) == (rule, f"ImportError: {inner}")
+
+
+def test_unknown_error_gets_the_remedy_of_its_subject() -> None:
+    texts = troubleshooting.examples(rules.subjects)
+    answers = [(rule, diagnose(text)) for rule in scan.SUBJECTS for text in texts[rule.name] or ("",)]
+    assert not [rule.name for rule, answer in answers if answer.rule or f" {rule.cause}; " not in answer.cause]
 
 
 def test_evidence_alone_is_no_error() -> None:

@@ -250,10 +250,7 @@ def test_dropped_cmake_options_are_noticed_once() -> None:
             "  The widget is too old [type=widget]\n",
             "pydantic_core.ValidationError: 1 validation error for ModelConfig The widget is too old [type=widget]",
         ),
-        (
-            "try\nRuntimeError: widget (a.h:9):\nFailed to open: a.widget\n",
-            "RuntimeError: widget (a.h:9): Failed to open: a.widget",
-        ),
+        ("try\nRuntimeError: widget (a.h:9):\nFailed: a.widget\n", "RuntimeError: widget (a.h:9): Failed: a.widget"),
         ("a: could not widget\n1\n2\n3\n4\n5\nb can't widget\n", "b can't widget"),
         # An attempt counts only if the log ends without a further one.
         ("10:00:00Z ERR no widget (1)\n10:00:03Z ERR Retrying in 3s\n10:00:03Z ERR no widget (2)\n", "no widget (2)"),
@@ -289,10 +286,7 @@ def test_dropped_cmake_options_are_noticed_once() -> None:
             "Caused by:\n  process didn't exit successfully: `w`\n  thread 'main' panicked at 'no widget', a.rs:1:5\n",
             "thread 'main' panicked at 'no widget', a.rs:1:5",
         ),
-        (
-            "2 errors detected in the compilation\nthread 'main' panicked at a.rs:1:5:\n",
-            "2 errors detected in the compilation",
-        ),
+        ("2 errors detected in the compilation\npanicked at a.rs:1:5:\n", "2 errors detected in the compilation"),
     ],
 )
 def test_unknown_failure_shows_first_error(log: str, first: str | None) -> None:
