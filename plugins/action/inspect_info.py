@@ -101,9 +101,8 @@ class ActionModule(AsksProgram, OnController):
                     text = f"{name} {package['version']} refuses Python {host.python} (Requires-Python {bound})."
                     findings.append(_finding(name, "no", "python", text))
                 elif not package.get("wheels"):
-                    own_tags = f", only for {', '.join(sorted(tags))}" if tags else ""
-                    text = f"{name} {package['version']} has no wheel for {host.platform}{own_tags}: "
-                    text += f"{_to_build(package)}."
+                    only = f", only for {', '.join(sorted(tags))}" if tags else ""
+                    text = f"{name} {package['version']} has no wheel for {host.platform}{only}: {_to_build(package)}."
                     findings.append(_finding(name, "perhaps", "sdist", text))
         needed = [*lines.requirements, *(line for package in own for line in package["requires"])]
         chosen, unread, cause = self._choose(needed, lines, host)
@@ -113,11 +112,8 @@ class ActionModule(AsksProgram, OnController):
             findings.append(_finding(name, "perhaps", "sdist", text))
         if cause:
             others = sorted((names | set(newest)) - failed_packages)
-            return (
-                own,
-                names | set(newest),
-                [*findings, *(_finding(name, "no", "unresolved", cause) for name in others)],
-            )
+            findings += [_finding(name, "no", "unresolved", cause) for name in others]
+            return own, names | set(newest), findings
         for package in chosen:
             latest = newest.get(package["name"], package)
             if latest.get("wheels") and latest.get("version") != package["version"]:

@@ -5,6 +5,7 @@ All functions are pure and take their readers as arguments, except the ``ask_*``
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import re
@@ -236,12 +237,10 @@ def read_pin(text: str, path: str, where: str) -> Pinned:
     if not path.endswith(".json"):
         commit = (text.split() or [""])[0]
     else:
-        try:
+        content = None
+        with contextlib.suppress(ValueError, RecursionError):
             content = json.loads(text)
-        except (ValueError, RecursionError):
-            content = None
-        if not isinstance(content, dict):
-            content = {}
+        content = content if isinstance(content, dict) else {}
         commit = str(content.get("llvm_hash") or content.get("commit") or "")
         repository = str(content.get("repository") or "") or repository
     if not _COMMIT.match(commit):

@@ -101,9 +101,7 @@ def normalise_fingerprint(value: str) -> str:
 
     :raises SparkforgeError: for a short or long key id, because those can be forged at will.
     """
-    digits = re.sub(r"[\s:]", "", value).upper()
-    if digits.startswith("0X"):
-        digits = digits[2:]
+    digits = re.sub(r"[\s:]", "", value).upper().removeprefix("0X")
     if not re.fullmatch(r"[0-9A-F]{40}|[0-9A-F]{64}", digits):
         raise SparkforgeError(
             f"{value!r} is not an OpenPGP fingerprint: it has {len(digits)} characters, not 40 or 64 hex digits.",

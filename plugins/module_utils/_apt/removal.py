@@ -25,10 +25,8 @@ def parse_dependencies(status: str, native: str | None = None) -> dict[str, Inst
             continue
         own = fields.get("Architecture", "all")
         name = fields["Package"] if native is None or own in ("all", native) else f"{fields['Package']}:{own}"
-        clauses = []
-        for field in ("Pre-Depends", "Depends"):
-            for clause in filter(None, (part.strip() for part in fields.get(field, "").split(","))):
-                clauses.append([_bare(alternative) for alternative in clause.split("|")])
+        relations = (part for field in ("Pre-Depends", "Depends") for part in fields.get(field, "").split(","))
+        clauses = [[_bare(alternative) for alternative in part.split("|")] for part in relations if part.strip()]
         provides = [_bare(part) for part in fields.get("Provides", "").split(",") if part.strip()]
         packages[name] = Installed(clauses, provides)
     return packages

@@ -147,12 +147,9 @@ def _open_locked(path: str, deadline: float, wait: float) -> int:
                 ) from None
             time.sleep(0.2)
             continue
-        try:
-            is_same = os.path.samestat(os.fstat(descriptor), os.stat(path))
-        except FileNotFoundError:
-            is_same = False
-        if is_same:
-            os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, f"{os.getpid()}\n".encode("ascii"), 0)
-            return descriptor
+        with contextlib.suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(descriptor), os.stat(path)):
+                os.ftruncate(descriptor, 0)
+                os.pwrite(descriptor, f"{os.getpid()}\n".encode("ascii"), 0)
+                return descriptor
         os.close(descriptor)

@@ -11,6 +11,7 @@ Files::
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import json
 import os
@@ -213,11 +214,9 @@ class Model:
         raise SparkforgeError(cause.format(**values), remedy.format(**values))
 
     def _license(self, directory: str) -> dict[str, str]:
-        try:
-            with self.account.acting(), disk.open_regular(f"{directory}/README.md", links=True) as stream:
-                head = stream.read(1 << 16).decode("utf-8", "replace").partition("\n---")[0]
-        except OSError:
-            head = ""
+        head, readme = "", f"{directory}/README.md"
+        with contextlib.suppress(OSError), self.account.acting(), disk.open_regular(readme, links=True) as stream:
+            head = stream.read(1 << 16).decode("utf-8", "replace").partition("\n---")[0]
         fields = dict(re.findall(r"^(license\w*): *[\"']?([^\"'\n]{1,200})", head, re.MULTILINE))
         name = fields.get("license_name") or fields.get("license") or ""
         return {"license": name, "license_link": fields.get("license_link") or ""}

@@ -6,6 +6,7 @@ out of it.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import stat
@@ -90,11 +91,9 @@ def _bound_directory(directory: str) -> str:
 
 def _main_revision(directory: str) -> str:
     """Return the revision of the main branch, or of the only snapshot."""
-    try:
-        with disk.open_regular(os.path.join(directory, "refs", "main")) as stream:
-            revision = stream.read(64).decode("ascii", "replace").strip()
-    except OSError:
-        revision = ""
+    revision = ""
+    with contextlib.suppress(OSError), disk.open_regular(os.path.join(directory, "refs", "main")) as stream:
+        revision = stream.read(64).decode("ascii", "replace").strip()
     snapshots = disk.names(os.path.join(directory, "snapshots"))
     return revision if _REVISION.fullmatch(revision) else snapshots[0] if len(snapshots) == 1 else "none"
 

@@ -26,9 +26,7 @@ def plant(environment: Environment) -> None:
         source.write_text(f"int cudssGetVersion(void) {{ return {version}; }}\n")
         _compile(source, directory / "libcudss.so.0", "-Wl,-soname,libcudss.so.0")
         source.unlink()
-    user = environment.change(
-        "torch/lib/solver.c", "int cudssGetVersion(void);\nint solve(void) { return cudssGetVersion(); }\n"
-    )
+    user = environment.change("torch/lib/solver.c", USER)
     _compile(user, user.with_name("libtorch_solver.so"), str(good / "libcudss.so.0"))
     user.unlink()
     environment.append("torch/__init__.py", LOAD)

@@ -60,8 +60,7 @@ class Endpoint:
             raise SparkforgeError(
                 "The URL has a user name or a password.", "Put the key into a file and use --key-file."
             )
-        path = split.path.rstrip("/")
-        self.base = f"{split.scheme}://{split.netloc}{path[: -len('/v1')] if path.endswith('/v1') else path}"
+        self.base = f"{split.scheme}://{split.netloc}{split.path.rstrip('/').removesuffix('/v1')}"
         self.timeout = timeout
         self._key = key
         self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _NoRedirect)

@@ -103,13 +103,11 @@ def openings(libraries: t.Sequence[Library], torch_lib: str, cuda: str) -> list[
     :param torch_lib: the directory of torch's own libraries.
     :param cuda: ``torch.version.cuda``.
     """
-    opened: list[Opening] = []
     major = cuda.partition(".")[0]
     own = next((each for each in libraries if os.path.basename(each.path) == "libtorch_cuda.so"), None)
     torch_cuda = own or library(os.path.join(torch_lib, "libtorch_cuda.so"))
-    for name in ("libtorch_cuda_linalg.so", "libcaffe2_nvrtc.so"):
-        if os.path.exists(os.path.join(torch_lib, name)):
-            opened.append(Opening(name, torch_cuda))
+    at_first_use = ("libtorch_cuda_linalg.so", "libcaffe2_nvrtc.so")
+    opened = [Opening(name, torch_cuda) for name in at_first_use if os.path.exists(os.path.join(torch_lib, name))]
     nvrtc = library(os.path.join(torch_lib, "libcaffe2_nvrtc.so"))
     opener = nvrtc if nvrtc.file else torch_cuda
     opened.append(Opening(f"libnvrtc.so.{major}", opener))
@@ -260,8 +258,7 @@ def strays(libraries: t.Sequence[Library], allowed: AllowedPaths) -> list[Stray]
                 suspects.append(library)
         elif is_known(library.name) or not _preloaded(library.path):
             outside.append(_stray(library, libraries, "the stack has no such path"))
-    for library in unowned(suspects, allowed.database):
-        outside.append(_stray(library, libraries, "no package owns it"))
+    outside += [_stray(library, libraries, "no package owns it") for library in unowned(suspects, allowed.database)]
     return outside + _loaded_twice(libraries)
 
 
