@@ -26,7 +26,7 @@ _SHARED = re.compile(r"^as in ([\w-]+)$", re.MULTILINE)
 _BEFORE = re.compile(
     r"(?!(?:WARNING: )?Retrying|(?:\w+\.)*\w+(?:Error|Exception):)"
     r"(?:[^\n]{1,160}?(?<![\w.])((?:\w+\.)*(?:\w+Error|\w*Exception))(?:: |\( *f?[\"'])|[^\n]{0,80}?"
-    r"\"(?:message|detail)\": ?\"|\W*Exception during \w+ !* *|\W*(?:[Ee]rror|ERROR|Exception)\b[^:\n]{0,60}: |)"
+    r"\"(?:message|detail)\": ?\"|\W*Exception during \w+ !* *|\W*(?:[Ee]rror|ERROR|Exception)\b[^:\n]{0,60}:\** |)"
 )
 _KIND = re.compile(
     r"(?P<ModuleNotFoundError>No module)|(?P<ImportError>cannot import|lib\S+: cannot open|.*be imported)"

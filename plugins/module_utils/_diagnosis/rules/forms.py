@@ -1395,12 +1395,12 @@ keys =
     xceeds
 pattern =
     \A(?:\W*|any\.)(?:\w+\.)*\w*(?:Error|Exception): (?:[^\n:]{1,60}: )?(?P<large1>[A-Za-z][^\n()\d:]{1,70}?) ?[ =(]
-    + ?(?P<high1>\d[\d.]*(?: ?(?:[KMGT]i?B|tokens|bytes|%))?)\)? (?:is |are
+    + ?(?P<high1>\d+(?:\.\d+)*(?: ?(?:[KMGT]i?B|tokens|bytes|%))?)\)? (?:is |are
     + )?(?:(?:greater|larger|longer|bigger|higher|more) than|exceeds)(?: the| your)? (?P<small1>[^\n()\d:]{2,80}?) ?[
-    + =(] ?(?P<low1>\d[\d.]*(?: ?(?:[KMGT]i?B|tokens|bytes|%))?)\)?(?![\w.]*\w)
+    + =(] ?(?P<low1>\d+(?:\.\d+)*(?: ?(?:[KMGT]i?B|tokens|bytes|%))?)\)?(?![\w.]*\w)
     \A(?:\W*|any\.)(?:\w+\.)*\w*(?:Error|Exception): (?:[^\n:]{1,60}: )?(?P<small2>[A-Za-z][^\n()\d:]{1,70}?) ?[ =(]
-    + ?(?P<low2>\d[\d.]*(?: ?(?:[KMGT]i?B|tokens|bytes|%))?)\)? (?:is |are )?(?:smaller|less|shorter|lower|fewer)
-    + than(?: the| your)? (?P<large2>[^\n()\d:]{2,80}?) ?[ =(] ?(?P<high2>\d[\d.]*(?:
+    + ?(?P<low2>\d+(?:\.\d+)*(?: ?(?:[KMGT]i?B|tokens|bytes|%))?)\)? (?:is |are )?(?:smaller|less|shorter|lower|fewer)
+    + than(?: the| your)? (?P<large2>[^\n()\d:]{2,80}?) ?[ =(] ?(?P<high2>\d+(?:\.\d+)*(?:
     + ?(?:[KMGT]i?B|tokens|bytes|%))?)\)?(?![\w.]*\w)
 values =
     gpus of small: .*\b(?i:gpus?|devices?)\b => A Spark has one GPU: set the number to 1 (--tensor-parallel-size 1), or

@@ -80,6 +80,7 @@ pattern =
     ^corrupted[ ]
     ^double free[ ]
     !!! Exception during
+    \bException Message:
     ^\s*(?:\w+\.)*RayTaskError\(
     (?:xception|rror|ailed|rashed)\b[^:\n]{0,60}: (?:\w+\.)*[A-Z]\w*(?:Error|Exception):[ ]
 cause =
@@ -94,7 +95,13 @@ pattern =
     \b[Cc]annot\b
     \b[Cc]ould not\b
     \b[Uu]nable to\b
-    \b(?:not |un)supported\b
+    \b(?:not |[Uu]n)supported\b
+    \bI/O error\b
+    \bout of (?:memory|resource)
+    \bnot a valid\b
+    \bunauthorized\b
+    \bdoes not exist\b
+    \bnot compiled with\b
     \b[Rr]efused\b
     \btimed out\b
     \b[Ii]nvalid\b

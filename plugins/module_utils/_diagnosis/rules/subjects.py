@@ -93,6 +93,13 @@ remedy = [Ask for it ({module}) under the running kernel (modinfo {module}; sudo
     dkms autoinstall; dkms status), and reboot if a newer kernel is installed; with Secure Boot its key must be
     enrolled.
 
+[subject-heat]
+keys =
+pattern = (?i:thermal|critical temp|temperature|throttl|overheat)
+cause = but concerns the host's temperature
+remedy = Let air reach both sides and take other hot hosts away from it, watch it (nvidia-smi -q -d TEMPERATURE,CLOCK;
+    sensors), and limit the load (nvidia-smi -lgc 0,2000) until it stays cool; update the firmware (fwupdmgr update).
+
 [subject-device]
 keys =
 pattern =
@@ -229,7 +236,7 @@ pattern =
     +(?:==|>=|<=|~=|[<>])[\w.+*]+))|(?=.*?(?P<wheel>[\w.]+-[\w.+]+-\w+-\w+-\w+)\.whl)|)(?=.*(?:\u2570\u2500\u25b6
     +|(?i:\bpip\b|\buv\b|\bconda(?=[ :])|poetry|pixi|\bwheels?\b|\.whl\b|requirement|distribution|ResolutionTooDeep
     +|no (?:matching|version)|version solving|can(?:not|'t) be (?:installed|used)|package registry|virtual environment
-    +|PackagesNotFound|externally-managed|interpreter|pyproject|\bsdist\b|package metadata)))
+    +|Mamba|PackagesNotFound|externally-managed|interpreter|pyproject|\bsdist\b|package metadata)))
 cause = but concerns the installation of a Python package
 remedy = [The wheel's name must have this Python's tag and aarch64 ({wheel}). ]See which versions there are for this
     Python and aarch64 [for {package} ](pip index versions NAME; pip download --no-deps NAME). Often an environment with
