@@ -9,8 +9,8 @@ that matches is reported; its cause continues the sentence: This error is not am
 RULES = r"""
 [subject-unsupported-query]
 keys =
-pattern = (?i:nvml|nvidia-smi|gpu memory|memory info|\bMIG\b|gpu clock|info for|minor
-    + number|power)[^\n]*(?i:not.?supported)
+pattern = (?i:nvml|nvidia-smi|gpu memory|memory info|\bMIG\b|gpu clock|info for|minor number|power)[^\n]*(?i:not.?supp
+    +orted)
 cause = but concerns a query or a setting that this GPU does not have
 remedy = A GB10 shares the host's memory, so that its driver has no counters of GPU memory, no MIG and no power limit:
     use a newer release of the program, which continues without them, or switch that query or setting off.
@@ -18,8 +18,8 @@ remedy = A GB10 shares the host's memory, so that its driver has no counters of 
 [subject-driver]
 keys =
 pattern =
-    \b(?:NVRM|NVML|Xid|GSP|nvmlInit|nvml|nvidia-smi|nvidia-modeset|nvidia-uvm|nvidia-nvswitch|nvidia-persistenced|nvidi
-    +a\.ko)\b
+    \b(?:NVRM|NVML|Xid|GSP|nvmlInit|nvml|nvidia-smi|nvidia-modeset|nvidia-uvm|nvidia-nvswitch|nvidia-persistenced|nvid
+    +ia\.ko)\b
     (?i:nvidia driver|driver version|cuInit|no CUDA-capable|cuda driver|vulkan)
     (?i:permission)[^\n]*(?i:performance counters)
 cause = but concerns the NVIDIA driver
@@ -30,8 +30,10 @@ remedy = Make nvidia-smi work on the host first, and reboot if the driver was up
 [subject-memory]
 keys =
 pattern =
-    (?i:out.of.(?:\w+ )?memory|not enough (?:\w+ )?memory|(?:insufficient|no available) (?:\w+ )?(?:v?ram|memory)\b)
-    (?i:failed to allocate|allocation failed|(?:cannot|unable to) allocate|malloc of size|memory pressure)
+    (?i:(?<!heap )out.of.(?:\w+ )?memory|signal 9\b|\bSIGKILL|killed signal|(?:code|status) 137|not enough (?:\w+ )?me
+    +mory|(?:insufficient|no available) (?:\w+ )?(?:v?ram|memory)\b)
+    (?i:failed to allocate|allocation failed|(?:cannot|unable to) allocate(?!.*static TLS)|malloc of size|memory press
+    +ure)
     (?i:free memory|memory (?:capacity|fraction|utili[sz]ation|budget|profiling|limit)|(?:system|gpu) memory|\bVRAM\b)
 cause = but concerns memory
 remedy = Stop other programs that use it (nvidia-smi, free -g), drop the page cache, which counts on a GB10 (echo 3 |
@@ -41,7 +43,7 @@ remedy = Stop other programs that use it (nvidia-smi, free -g), drop the page ca
 [subject-rdma]
 keys =
 pattern =
-    (?i:\bibv_|\brdma|\bmlx5|\bRoCE\b|\bGIDs?\b|\bHCAs?\b|\bsyndrom|infiniband|\bibwarn|\bumad|\bUCX\b|\bCX7\b|wr_id)
+    (?i:\bibv_|\brdma|\bmlx5|\bRoCE\b|\bGIDs?\b|\bHCAs?\b|\bsyndrom|infiniband|\bibwarn|\bumad|\bUCX\b|\bCX7 |wr_id)
     ^\W*(?i:Unable to (?:perform|open|init)|Failed to open device|Couldn't connect to \d)
 cause = but concerns RDMA between the hosts
 remedy = Check on both hosts that the port is up and has an address of one subnet (ibdev2netdev; rdma link; ip -br addr;
@@ -57,8 +59,8 @@ remedy = Connect the power supply, run fwupdmgr refresh --force and fwupdmgr upd
 
 [subject-boot]
 keys =
-pattern = (?:Kernel panic|\bOops\b|initramfs|\binitrd\b|EFI stub|\bEFI\b|grub-?\w*|GRUB|shim signature|live file
-    + system|compressed image)
+pattern = (?:Kernel panic|\bOops\b|initramfs|\binitrd\b|EFI stub|\bEFI\b|grub-?\w*|GRUB|shim signature|live file syste
+    +m|compressed image)
 cause = but concerns the start of the system or its kernel
 remedy = Choose the previous kernel in the boot menu. There, complete the installation of the new one (sudo dpkg
     --configure -a; sudo update-initramfs -u -k all; sudo update-grub), and keep the lines above for a report.
@@ -75,8 +77,8 @@ remedy = Compare /etc/fstab with lsblk -f and findmnt, install what the file sys
 keys =
 pattern =
     \b(?:EXT4-fs|JBD2|XFS \(|BTRFS|nvme\d|Ext4Error|journal on device|fsck)
-    /dev/(?:disk|nvme|sd[a-z])|(?i:\bI/O error|input/output error|no space left|disk full|read-only file system|wrong fs
-    + type|superblock|swapon|swapfile|with swap on)
+    /dev/(?:disk|nvme|sd[a-z])|(?i:\bI/O error|input/output error|no space left|disk full|read-only file system|wron
+    +g fs type|superblock|swapon|swapfile|with swap on)
 cause = but concerns a disk or its file system
 remedy = Check its space and mount (df -h, df -i, findmnt) and its health (sudo smartctl -a /dev/nvme0), save the data,
     and check the file system while it is not mounted (sudo fsck -f DEVICE).
@@ -84,9 +86,9 @@ remedy = Check its space and mount (df -h, df -i, findmnt) and its health (sudo 
 [subject-kernel-module]
 keys =
 pattern =
-    ^(?:(?=.*?\b(?:[Mm]odule |insert (?:module )?)'?(?P<module>[a-z]\w+)'?[: ,])|)(?=.*(?:\b(?:modprobe|insmod|rmmod
-    +|dkms|DKMS|modpost|Module\.symvers|libkmod)\b|(?i:kernel (?:module|headers|version)|module build|could not insert
-    +|\b(?:insert )?module \S+ (?:not found|is in use)|insert module)))
+    ^(?:(?=.*?\b(?:[Mm]odule |insert (?:module )?)'?(?P<module>[a-z]\w+)'?[: ,])|)(?=.*(?:\b(?:modprobe|insmod|rmmod|d
+    +kms|DKMS|modpost|Module\.symvers|libkmod)\b|(?i:kernel (?:module|headers|version)|module build|could not insert|
+    +\b(?:insert )?module \S+ (?:not found|is in use)|insert module)))
 cause = but concerns a kernel module
 remedy = [Ask for it ({module}) under the running kernel (modinfo {module}; sudo modprobe {module}; sudo dmesg | tail).
     ]Install the running kernel's headers and modules (sudo apt install linux-headers-$(uname -r)), rebuild it (sudo
@@ -104,8 +106,8 @@ remedy = Let air reach both sides and take other hot hosts away from it, watch i
 keys =
 pattern =
     ^\W*(?:kernel: )?(?:usb|xhci\S*|pcieport|igc|r8\d+|mt7\w+|iwlwifi|mlx\w+|nvme) (?P<device1>[\w:.-]+?):(?=\s)
-    (?:NETDEV WATCHDOG: (?P<device2>\w+)|(?i:\bPCIe\b|\bAER\b|\bHC died|USB (?:disconnect|device)|\bSError\b|device now
-    + detached|transmit queue))
+    (?:NETDEV WATCHDOG: (?P<device2>\w+)|(?i:(?<!-)\bPCIe\b|\bAER\b|\bHC died|USB (?:disconnect|device)|\bSError\b|dev
+    +ice now detached|transmit queue))
 cause = but concerns a device of this host
 remedy = Switch the host fully off and unplug it for a minute, reseat the device[ ({device})] or its cable, and update
     the kernel and the firmware (sudo apt full-upgrade; fwupdmgr update). lspci -nnk and lsusb -t show whether a driver
@@ -117,6 +119,14 @@ pattern = \bNCCL\b|\bnccl[A-Z]\w+|(?i:nvshmem|all.?reduce|collective)
 cause = but concerns NCCL, with which GPUs exchange data
 remedy = Run it again with NCCL_DEBUG=INFO on all hosts, with one release of NCCL on them, and set NCCL_SOCKET_IFNAME
     and NCCL_IB_HCA to the cabled ports. A container needs --network host and --ipc host; one Spark needs one process.
+
+[subject-c-library]
+keys =
+pattern = \b(?:GLIBC|GLIBCXX|CXXABI)_[\d.]+
+cause = but concerns the C or C++ library of the system
+remedy = The file was built on a newer system, or an older copy of that library is loaded first: use an image with a
+    newer one (Ubuntu 24.04 has glibc 2.39), take old copies off LD_LIBRARY_PATH (conda install -c conda-forge
+    libstdcxx-ng brings a newer libstdc++), or build it from source here.
 
 [subject-apt]
 keys =
@@ -135,9 +145,8 @@ remedy = Read what sudo apt update reports[, and which versions there are (apt-c
 keys =
 pattern =
     ^(?:(?=.*?(?P<url>https?://[^\s"'`,;)>]*[^\s"'`,;:.)>]))|)(?=.*(?i:\bHTTP (?:status|error|code)\W+(?:client erro
-    +r )?\W?[45]\d\d
-    +|failed to download|requested URL|downloading \S*https?:|dial tcp|failed to do request|could not resolve host|x50
-    +9))
+    +r )?\W?[45]\d\d|failed to download|requested URL|downloading \S*https?:|dial tcp|failed to do request|could not r
+    +esolve host|x509))
 cause = but concerns a download
 remedy = Fetch the address by hand where the program runs[ (curl -fLv -o /dev/null {url})]: 404 needs another version,
     name or architecture in it, 401 or 403 a login or token, and no answer the proxy (https_proxy) or its certificate.
@@ -146,7 +155,7 @@ remedy = Fetch the address by hand where the program runs[ (curl -fLv -o /dev/nu
 keys =
 pattern =
     (?i:kube(?:let|ctl|adm)|\bPodSandbox|\bpods?\b|\bhelm\b|device plugin|\bk3s\b|RuntimeHandler|\bCRI\b|microk8s)
-    (?i:Error from server|container runtime network|cgroup)
+    (?i:Error from server|container runtime network)
 cause = but concerns Kubernetes or its node
 remedy = Read the events and the node's journal (kubectl describe pod NAME; journalctl -u k3s -u kubelet -e), check that
     the runtime class nvidia exists (kubectl get runtimeclass), and that nvidia-smi works in a container on the node.
@@ -166,11 +175,9 @@ remedy = Make nvidia-smi work on the host, then install and configure the toolki
 keys =
 pattern =
     ^(?:(?=.*?(?:image |for |solve: |pull |docker\.io/|resolve reference ['"])(?P<image>(?!linux/)[a-z0-9][\w.-]*/[\w.
-    +/-]+
-    +(?::[\w.-]+)?))|)(?=.*(?i:(?<!model )\bmanifest(?!-path)|pull access|(?<![/+])\bregistry(?!\+)|toomanyrequests|un
-    +authorized
-    +|denied: |failed to resolve (?:source|reference)|storing credentials|short-name|filesystem layer|register layer
-    +|finished image|could not open image|Head \S?https?://))
+    +/-]+(?::[\w.-]+)?))|)(?=.*(?i:(?<!model )\bmanifest(?!-path)|pull access|(?<![/+])\bregistry(?!\+)|toomanyrequest
+    +s|unauthorized|denied: |failed to resolve (?:source|reference)|storing credentials|short-name|filesystem layer|re
+    +gister layer|finished image|could not open image|Head \S?https?://))
 cause = but concerns an image or its registry
 remedy = Check the name and that the tag has linux/arm64 (docker manifest inspect[ {image}]), log in (docker login HOST;
     for nvcr.io the user is $oauthtoken and the password an NGC key), and check the disk (df -h /var/lib/docker) and the
@@ -186,8 +193,8 @@ remedy = Show the complete step (docker build --progress=plain --no-cache), corr
 [subject-container]
 keys =
 pattern =
-    (?i:response from daemon|\bOCI\b|\brunc\b|\bcrun\b|containerd|\bpodman|docker|compose|\bconmon\b|containers?
-    + (?:runtime|network))
+    ^(?!.*nvcc)(?=.*(?i:response from daemon|\bOCI\b|\brunc\b|\bcrun\b|containerd|\bpodman|docker|compose|\bconmon\b|c
+    +group|containers? (?:runtime|network)))
 cause = but concerns the container engine or its configuration
 remedy = Check the engine and its files (systemctl status docker; journalctl -u docker -n 50; sudo dockerd --validate;
     docker compose config), then restart it (sudo systemctl restart docker) and start the container again.
@@ -196,8 +203,9 @@ remedy = Check the engine and its files (systemctl status docker; journalctl -u 
 keys =
 pattern =
     ^\W*ERROR!|^\W*\[ERROR\]: Task failed|^\W*fatal: \[|^\W*failed: \[|(?i:\bansible\b|playbook|\bgalaxy\b|molecule)
-    (?i:conditional (?:check|result)|is undefined\b|module/action|become|privilege escalation|inventory|\blookup
-    + plugin|set the interpreter)
+    (?i:conditional (?:check|result)|'\S+' is undefined|undefined variable|module/action|\bbecom(?:e_|e (?:pass|user|m
+    +ethod)|ing an)|privilege escalation|inventory|\blookup plugin|set the interpreter)
+    ^(?!\W*jinja2).*'dict object'
     (?:No package matching|missing required arguments|async task|Destination \S+ )
 cause = but concerns the play, or what its task expects on the host
 remedy = Run it with -vvv, which shows the task's file, its values and the answer of the host. Check the syntax
@@ -232,21 +240,29 @@ remedy = Install what the line names with its headers (sudo apt install libNAME-
 [subject-python-package]
 keys =
 pattern =
-    ^(?:(?=.*?(?:requirement |Distribution |version of |Because |for |no |package )['"`]?(?P<package>[a-z][\w.-]*
-    +(?:==|>=|<=|~=|[<>])[\w.+*]+))|(?=.*?(?P<wheel>[\w.]+-[\w.+]+-\w+-\w+-\w+)\.whl)|)(?=.*(?:\u2570\u2500\u25b6
-    +|(?i:\bpip\b|\buv\b|\bconda(?=[ :])|poetry|pixi|\bwheels?\b|\.whl\b|requirement|distribution|ResolutionTooDeep
-    +|no (?:matching|version)|version solving|can(?:not|'t) be (?:installed|used)|package registry|virtual environment
-    +|Mamba|PackagesNotFound|externally-managed|interpreter|pyproject|\bsdist\b|package metadata)))
+    ^(?:(?=.*?(?:requirement |Distribution |version of |Because |for |no |package )['"`]?(?P<package>[a-z][\w.-]*(?:==
+    +|>=|<=|~=|[<>])[\w.+*]+))|(?=.*?(?P<wheel>[\w.]+-[\w.+]+-\w+-\w+-\w+)\.whl)|)(?=.*(?:\u2570\u2500\u25b6|(?i:\bpip
+    +\b|\buv\b|\bconda(?=[ :])|poetry|pixi|\bwheels?\b|\.whl\b|(?<!#)requirement|(?<!CUDA )distribution|ResolutionTooD
+    +eep|no (?:matching|version)|version solving|can(?:not|'t) be (?:installed|used)|package registry|virtual environm
+    +ent|Mamba|PackagesNotFound|externally-managed|interpreter|pyproject|\bsdist\b|package metadata)))
 cause = but concerns the installation of a Python package
 remedy = [The wheel's name must have this Python's tag and aarch64 ({wheel}). ]See which versions there are for this
     Python and aarch64 [for {package} ](pip index versions NAME; pip download --no-deps NAME). Often an environment with
     Python 3.12 (uv venv --python 3.12), a newer version with wheels for aarch64, PyTorch's packages from
     https://download.pytorch.org/whl/cu130, or a build from source (pip install --no-binary NAME) helps.
 
+[subject-processor]
+keys =
+pattern = (?i:exec format|cannot execute binary|\bELF\b|x86[_-]64|\bamd64|aarch64|arm64|\bcpus?\b|instruction set)
+cause = but concerns the processor for which a file was made
+remedy = Compare the file with this machine (file PATH; uname -m: a Spark is aarch64), and take its release for
+    linux-aarch64 or arm64 (an image with --platform linux/arm64). If there is none, build it from source, or use
+    another program for the purpose.
+
 [subject-node-package]
 keys =
-pattern = (?i:\bnpm\b|node\.js|node_modules|\bnode-|\byarn\b|javascript|\brollup\b|electron|playwright|jupyter|\bVS
-    + ?Code\b)
+pattern = (?i:\bnpm\b|node\.js|node_modules|\bnode-|\byarn\b|javascript|\brollup\b|electron|playwright|jupyter|\bVS ?C
+    +ode\b)
 cause = but concerns a program of Node.js or its packages
 remedy = Install the current Node.js for arm64, delete node_modules and the lock file, and install again (npm install).
     A package without a file for linux-arm64 needs a newer version or a build from source.
@@ -254,8 +270,8 @@ remedy = Install the current Node.js for arm64, delete node_modules and the lock
 [subject-names]
 keys =
 pattern =
-    (?i:cannot import name|name '\w+' is not defined|no module named|unexpected keyword|positional argument|has no att
-    +ribute)
+    ^(?!.*jinja2)(?=.*(?i:cannot import name|name '\w+' is not defined|no module named|unexpected keyword|positional a
+    +rgument|has no attribute))
 cause = but concerns a name that an installed package does not have
 remedy = Install the version of that package that the program's release pins (pip show NAME; requirements.txt), or
     upgrade both together; look for a file or directory of that name beside the program, which hides the package.
@@ -278,9 +294,9 @@ remedy = A GB10 is 12.1 (sm_121), which many kernels and older builds do not kno
 keys =
 pattern =
     (?i:\bnvcc\b|ptxas|nvlink|\bgcc\b|\bg\+\+|clang|\bcc1|\bld\b|\blinker\b|undefined reference|relocation|LTO\b|#error)
-    \(\d+\): error|:\d+:\d+: (?:fatal )?error|(?i:internal compiler|fatal error: \S+\.h|cannot open source|\brustc\b|c
-    +argo|\bcrate|rustup|panicked|assembler|\.s:
-    +\d)
+    CUDA_HOME|CUDA [Tt]oolkit|\w\.(?:h|hpp|cuh)'?: No such|evelopment package|\(\d+\): error|:\d+:\d+: (?:fatal )?erro
+    +r|(?i:internal compiler|fatal error: \S+\.h|cannot open source|\brustc\b|cargo|\bcrate|rustup|panicked|assembler|
+    +\.s:\d)
 cause = but concerns a compiler, a linker or their headers
 remedy = Compile with this machine's own tools in one version: gcc and g++ 13 with build-essential and python3-dev, nvcc
     of CUDA 13 (PATH=/usr/local/cuda/bin:$PATH, nvcc --version), a current Rust (rustup update). Options for x86 (-msse,
@@ -296,8 +312,8 @@ remedy = Use one release of it with its CUDA and cuDNN (NVIDIA's image for the S
 [subject-quantization]
 keys =
 pattern =
-    (?i:fp4\b|fp8|mxfp|float8|\bint[48]\b|gptq|\bawq\b|marlin|quantiz|\bscal(?:e|es|ing)\b|cutlass|gemm|grouped.?mm|_mm
-    +\b)
+    (?i:fp4\b|fp8|mxfp|float8|\bint[48]\b|gptq|\bawq\b|marlin|quantiz|_scales?\b|(?:weight|input|block|tensor).?scal|s
+    +caling mode|cutlass|gemm|grouped.?mm|_mm\b)
     (?i:\bmoe\b|experts?\b|modelopt|bitsandbytes|torchao|swizzl|block.?scal)
 cause = but concerns kernels for quantized weights or experts
 remedy = Choose another kernel for that part (vLLM: --moe-backend marlin or triton; SGLang: --moe-runner-backend and
@@ -323,8 +339,8 @@ remedy = Choose another attention (vLLM: --attention-backend TRITON_ATTN or FLAS
 
 [subject-kernel]
 keys =
-pattern = (?i:triton|\bptx\b|nvrtc|cubin|nvvm|\bmlir\b|\bllvm\b|passmanager|\bkernels?\b(?!:)|launch
-    + (?:failure|TMA)|failed to launch|cublas|cufft|curand)
+pattern = (?i:triton|\bptx\b|nvrtc|cubin|nvvm|\bmlir\b|\bllvm\b|passmanager|\bkernels?\b(?!:)|launch (?:failure|TMA)|f
+    +ailed to launch|cublas|cufft|curand)
 cause = but concerns a GPU kernel or its compiler
 remedy = Use the Triton and CUDA libraries of this PyTorch (pip check; pip list | grep -i -e torch -e triton -e nvidia),
     delete the kernels' caches (~/.triton, ~/.cache/flashinfer, ~/.nv), let Triton use CUDA 13's ptxas (export
@@ -339,7 +355,7 @@ remedy = Compare its adapter_config.json (rank, target modules, base model) with
 
 [subject-gguf]
 keys =
-pattern = (?i:gguf|ggml|llama[._-]?(?:cpp|runner|server)|ollama|modelfile|mmproj|vocab type)
+pattern = (?i:gguf|ggml|llama[._ -]?(?:cpp|runner|server)|pull model|ollama|modelfile|mmproj|vocab type)
 cause = but concerns llama.cpp, Ollama or a GGUF file
 remedy = Update it (for a Spark, build llama.cpp with -DGGML_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=121), download the file
     again from a repository that names this release, and read the server's own lines (journalctl -u ollama -e).
@@ -355,8 +371,8 @@ remedy = Use the files that the workflow's page names, each in its own directory
 [subject-chat]
 keys =
 pattern =
-    (?i:chat.?template|jinja|tool[ _-]?(?:call|choice|parser|param)|tools\b|reasoning|\bthink\w*\b|system
-    + message|harmony)
+    (?i:chat.?template|jinja|tool[ _-]?(?:call|choice|parser|param)|tools\b|reasoning|\bthink\w*\b|system message|harm
+    +ony)
     (?i:conversation|roles must|grammar|json.?schema|xgrammar)
 cause = but concerns the chat template, tools or the output's form
 remedy = Use the model's newest tokenizer_config.json and template (--chat-template FILE; llama.cpp: --jinja), the
@@ -372,8 +388,8 @@ remedy = Download the model's tokenizer files again (tokenizer.json, tokenizer_c
 [subject-versions]
 keys =
 pattern =
-    (?i:version|incompatib|compiled (?:with|against)|built (?:with|against|for)|\bnewer\b|\bolder\b|too
-    + (?:old|new)|deprecat)
+    (?i:version|incompatib|compiled (?:with|against)|built (?:with|against|for)|\bnewer\b|\bolder\b|too (?:old|new)|de
+    +precat)
     (?i:removed|no longer|upgrade|not a valid attribute|undefined symbol|symbol )
 cause = but concerns versions that do not fit
 remedy = Install the versions that the program's release pins (requirements.txt, pyproject.toml) in a fresh environment,
@@ -381,8 +397,8 @@ remedy = Install the versions that the program's release pins (requirements.txt,
 
 [subject-images]
 keys =
-pattern = (?i:\bimages?\b(?!\.)|pixel|video|audio|multi-?modal|vision|\bmm_|placeholders?|torchcodec|ffmpeg|opengl|disp
-    +lay)
+pattern = (?i:\bimages?\b(?!\.)|pixel|video|audio|multi-?modal|vision|\bmm_|placeholders?|torchcodec|ffmpeg|opengl|dis
+    +play)
 cause = but concerns pictures, sound or video
 remedy = Use the processor and template of the same release as the model (upgrade transformers), smaller or fewer
     pictures, and install FFmpeg and a backend without a display (sudo apt install ffmpeg; MPLBACKEND=Agg;
@@ -400,8 +416,8 @@ remedy = Use a newer release of the program with its Transformers (pip install -
 [subject-weights]
 keys =
 pattern =
-    (?i:state_?dict|checkpoint|safetensors|\bweights?\b|\bshards?\b|parameters?\b|\blayers?\b|missing key|unexpected
-    + key)
+    (?i:state_?dict|checkpoint|safetensors|\bweights?\b|\bshards?\b|parameters?\b|\blayers?\b|missing key|unexpected k
+    +ey)
     (?i:map tensor|tensor ['"`]|tensor \w+\.\w+|load_?weights|buffer named|size mismatch)
 cause = but concerns the model's weights
 remedy = Use the release that the model's page names, because the weights have other names or shapes than this one
@@ -410,8 +426,8 @@ remedy = Use the release that the model's page names, because the weights have o
 [subject-sizes]
 keys =
 pattern =
-    (?i:\bshapes?\b|size of tensor|dimensions?\b|\bdim\b|multiplied|divisible|contiguous|\bmat[12]\b|index out of|of
-    + length)
+    (?i:\bshapes?\b|size of tensor|dimensions?\b|\bdim\b|multiplied|divisible|contiguous|\bmat[12]\b|index out of|of l
+    +ength)
     (?i:(?:long|great|larg|small|few)er than|less than|more than|exceed|too (?:long|large|many|small|few)|at most)
 cause = but concerns sizes or lengths
 remedy = Compare the two numbers or shapes of the line. If options set them, raise the smaller or lower the larger (a
@@ -421,8 +437,8 @@ remedy = Compare the two numbers or shapes of the line. If options set them, rai
 [subject-training]
 keys =
 pattern =
-    (?i:\bgrad|backward|autograd|optimi[sz]er|\bloss\b|requires_grad|\bddp\b|\bfsdp|dtensor|reducer|inplace|trainer|gen
-    +erations)
+    (?i:\bgrad|backward|autograd|optimi[sz]er|\bloss\b|requires_grad|\bddp\b|\bfsdp|dtensor|reducer|inplace|trainer|ge
+    +nerations)
     (?i:deepspeed|megatron|accelerate|unsloth|\btrl\b|rollout)
 cause = but concerns the training's settings
 remedy = Install the versions of torch, transformers, trl, peft, accelerate and deepspeed that the program pins,
@@ -431,11 +447,10 @@ remedy = Install the versions of torch, transformers, trl, peft, accelerate and 
 [subject-processes]
 keys =
 pattern =
-    (?i:\branks?\b|world.?size|process group|rendezvous|\bray\b|raylet|\bgloo\b|\bmpi\w*|\borted\b|placement
-    + group|\bGCS\b)
+    (?i:\branks?\b|world.?size|process group|rendezvous|\bray\b|raylet|\bgloo\b|\bmpi\w*|\borted\b|placement group|\bG
+    +CS\b)
     (?i:nixl|kvtransfer|transfer failed|master_|torchrun|\bpeers?\b(?! cert)|handshake|client socket|server socket|par
-    +allel|\bworkers?\b|all
-    + hosts|cluster)
+    +allel|\bworkers?\b|all hosts|cluster)
 cause = but concerns the processes of one job, or the hosts between which they run
 remedy = Start it with one process on one Spark (--tensor-parallel-size 1, --nproc-per-node 1). For several hosts use
     one release on all, a master address that all reach (ping, nc -z ADDRESS PORT), the cabled interface
@@ -443,8 +458,8 @@ remedy = Start it with one process on one Spark (--tensor-parallel-size 1, --npr
 
 [subject-data]
 keys =
-pattern = (?i:datasets?\b|dataloader|\bcolumns?\b|parquet|\barrow\b|\bcsv\b|jsonl|labels?\b|samples?\b|feature
-    + type|padding)
+pattern = ^(?!.*(?i:toml|yaml|json))(?=.*(?i:datasets?\b|dataloader|\bcolumns?\b|parquet|\barrow\b|\bcsv\b|jsonl|label
+    +s?\b|samples?\b|feature type|padding))
 cause = but concerns the data
 remedy = Print one row and the columns' names, rename or cast them to what the trainer expects, set padding and
     truncation, and upgrade datasets.
@@ -452,8 +467,8 @@ remedy = Print one row and the columns' names, rename or cast them to what the t
 [subject-types]
 keys =
 pattern =
-    (?i:\bdtypes?\b|data type|bfloat16|float16|\bhalf\b|'Half'|float32|\bint64\b|\bfloat\b|scalar type|not implemented
-    + for)
+    (?i:\bdtypes?\b|data type|bfloat16|float16|\bhalf\b|'Half'|float32|\bint64\b|\bfloat\b|scalar type|not implemente
+    +d for)
 cause = but concerns a data type
 remedy = Load all parts in one type (--dtype bfloat16; dtype=torch.bfloat16), run the call under torch.autocast("cuda",
     dtype=torch.bfloat16), or move it to the GPU, which has more types than the CPU.
@@ -469,8 +484,8 @@ remedy = Check python -c "import torch; print(torch.version.cuda, torch.cuda.is_
 [subject-library]
 keys =
 pattern =
-    ^(?:(?=.*?\b(?P<library>lib[\w+-]+\.so(?:\.\d+)*))|)(?=.*(?i:\blib\w+\.so|shared (?:object|librar)|\.so\b
-    +|\blib[a-z]+ |dlopen|load (?:any|library|plugin)))
+    ^(?:(?=.*?\b(?P<library>lib[\w+-]+\.so(?:\.\d+)*))|)(?=.*(?i:\blib\w+\.so|shared (?:object|librar)|\.so\b|\blib[a-
+    +z]+ |dlopen|load (?:any|library|plugin)))
 cause = but concerns a shared library
 remedy = [Find its package and copies (apt-file search {library}; ldconfig -p | grep {library}). ]Install it for aarch64
     in the version that the program was built with (ldd FILE shows which are missing), and remove other copies from
@@ -479,8 +494,8 @@ remedy = [Find its package and copies (apt-file search {library}; ldconfig -p | 
 [subject-crash]
 keys =
 pattern =
-    (?i:core dumped|illegal instruction|segmentation|\bsignal\b|exit(?:ed|code)?\W+(?:with
-    + )?(?:code|status)|died|terminated)
+    (?i:core dumped|illegal instruction|segmentation|\bsignal\b|exit(?:ed|code)?\W+(?:with )?(?:code|status)|died|term
+    +inated)
     (?i:corrupted|\baborted|killed|exited unexpectedly|not responding|stopped with)
 cause = but concerns the end of a process
 remedy = Look for the kernel's reason at that time (journalctl -k -e, grep -i -e segfault -e "out of memory"), for its
@@ -498,10 +513,9 @@ remedy = Create the key or token again on the service's page, pass it where the 
 keys =
 pattern =
     ^(?:(?=.*?(?P<url>https?://[^\s"'`,;)>]*[^\s"'`,;:.)>]))|(?=.*?\b(?P<host>(?:\d{1,3}\.){3}\d{1,3})(?:[:<, ]+(?:por
-    +t )?(?P<port>
-    +\d{2,5})\b)?)|)(?=.*(?i:https?://|connect|socket|\bport\b|address|proxy|\bssl\b|\btls\b|certificate|resolve host
-    +|unreachable|broken pipe|timed? ?out|timeout|reset by peer|download|\bstatus \d{3}\b|\b(?:404|429|50\d)\b|subnet
-    +|\bMTU\b|\bDNS\b|interface))
+    +t )?(?P<port>\d{2,5})\b)?)|)(?=.*(?i:https?://|connect|socket|\bport\b|address|proxy|\bssl\b|\btls\b|certificate|
+    +resolve host|unreachable|broken pipe|timed? ?out|timeout|reset by peer|download|\bstatus \d{3}\b|\b(?:404|429|50
+    +\d)\b|subnet|\bMTU\b|\bDNS\b|interface))
 cause = but concerns the network, or a server that does not answer as expected
 remedy = [Fetch {url} by hand where the program runs (curl -fLv -o /dev/null {url}). ][Check from this host that {host}
     can be reached (ping -c3 {host}; ip route get {host}). ][On that host, a program must listen on {port} (ss -ltnp).
@@ -511,18 +525,26 @@ remedy = [Fetch {url} by hand where the program runs (curl -fLv -o /dev/null {ur
 [subject-unit]
 keys =
 pattern =
-    ^(?:(?=.*?\b(?P<unit>[\w@-]+\.(?:service|socket|mount|timer|device))\b)|)(?=.*(?:\.service\b|\b[Uu]nit\b|systemd
-    +|systemctl|\bD-?Bus\b|to bus\b|netplan|networkd|NetworkManager|\bstep [A-Z]+ spawning))
+    ^(?:(?=.*?\b(?P<unit>[\w@-]+\.(?:service|socket|mount|timer|device))\b)|)(?=.*(?:\.service\b|\b[Uu]nit\b|systemd|s
+    +ystemctl|\bD-?Bus\b|to bus\b|netplan|networkd|NetworkManager|\bstep [A-Z]+ spawning))
 cause = but concerns a service of systemd, or the network's configuration
 remedy = [Read its state and journal (systemctl status {unit}; journalctl -u {unit} -b) and check its file
     (systemd-analyze verify {unit}). ]Correct what they name (the network: sudo netplan try, nmcli device status), then
     run sudo systemctl daemon-reload and start it again.
 
+[subject-syntax]
+keys =
+pattern = (?i:\bjson\b|yaml|toml|syntax|pars(?:e|ing)|unexpected (?:token|character|end|argument)|unrecogni[sz]ed|argu
+    +ments?:|option)
+cause = but concerns a command, a configuration or its form
+remedy = Compare it with the help and documentation of this release (--help), remove what it does not know, and check
+    quotes, indentation and variables in the file.
+
 [subject-permission]
 keys =
 pattern =
-    ^(?:(?=.*?(?:^|[\s'"`:])(?P<path>/[\w.+@-]+/[\w./+@-]*\w))|)(?=.*(?i:permi(?:ssion|tted)|\bdenied\b|not writable
-    +|read-only|\broot\b|sudo|ownership|insufficient priv))
+    ^(?:(?=.*?(?:^|[\s'"`:])(?P<path>/[\w.+@-]+/[\w./+@-]*\w))|)(?=.*(?i:permi(?:ssion|tted)|\bdenied\b|not writable|w
+    +rit(?:e|able) (?:perm|env)|read-only|\bas root\b|sudo|ownership|insufficient priv))
 cause = but concerns permissions
 remedy = Check who owns the path and may enter it (namei -l PATH; id), change its owner (sudo chown -R $USER: PATH), use
     sudo for the system's own, or give the container the right (--user, --cap-add, --device).
@@ -530,21 +552,13 @@ remedy = Check who owns the path and may enter it (namei -l PATH; id), change it
 [subject-file]
 keys =
 pattern =
-    ^(?:(?=.*?(?:^|[\s'"`:(])(?P<path>~?/[\w.+@-]+/[\w./+@-]*\w))|)(?=.*(?i:\bfiles?\b|director|\bpath\b|no such
-    +|does ?n.t exist|does not exist|cannot open|not found|could not find|cannot find))
+    ^(?:(?=.*?(?:^|[\s'"`:(])(?P<path>~?/[\w.+@-]+/[\w./+@-]*\w))|)(?=.*(?i:\bfiles?\b|director|\bpath\b|no such|doe
+    +s ?n.t exist|does not exist|cannot open|not found|could not find|cannot find))
     (?:\s|^|['"`])~?/[\w.+-]+/[\w.+-]+
 cause = but concerns a file or program that is not there
 remedy = [Look whether it is there for this account (ls -ld {path}; namei -l {path}). ]Check the path as the program
     sees it (in a container, the path inside, mounted with -v) and its working directory, and install or download what
     should be there.
-
-[subject-syntax]
-keys =
-pattern = (?i:\bjson\b|yaml|toml|syntax|pars(?:e|ing)|unexpected
-    + (?:token|character|end|argument)|unrecogni[sz]ed|arguments?:|option)
-cause = but concerns a command, a configuration or its form
-remedy = Compare it with the help and documentation of this release (--help), remove what it does not know, and check
-    quotes, indentation and variables in the file.
 
 [subject-none]
 keys =
