@@ -159,6 +159,21 @@ values =
     + found other features than these flags switch on
     advice of found: .*error: #error => The source's author refuses this case: use a release for this processor,
     + compiler or CUDA, or the option that the message names
+    advice of found: .*error: [^\n]*(?:inlining failed|target specific option|requires target feature) => Name the
+    + processor's features (CFLAGS and CXXFLAGS=-mcpu=native, GGML_NATIVE=ON), and use gcc 13 or newer
+    advice of found: .*error: [^\n]*narrowing conversion[^\n]*char => char is unsigned on ARM: compile it with
+    + -fsigned-char (CFLAGS, CXXFLAGS; for nvcc -Xcompiler -fsigned-char)
+    advice of found: .*implicit declaration => No header that is included declares that function: include its header,
+    + or take another release of its library. If the name begins with v (vld1q, vdotq), name the processor's features
+    + (-mcpu=native)
+    advice of found: .*__(?:host|device|global)__ => Add nvcc's flags --expt-relaxed-constexpr --extended-lambda, and
+    + the standard that the source names (-std=c++17)
+    advice of found: .*error: [^\n]*(?:has no member|is not a member|too (?:few|many) arguments|no matching function
+    +|no instance of|no suitable|cannot convert|incompatible type|invalid conversion|does not name a type|not been
+    + declared|abstract class type) => That name or its form belongs to another release of a library. Names with cuda
+    + or cu are CUDA's: use a source for CUDA 13, or build with 12.9. For at::, c10:: and torch:: use the PyTorch that
+    + the source names, for Py and _Py an older Python (uv venv --python 3.11), for llvm:: and mlir:: the LLVM that it
+    + pins, for std:: a newer standard (-std=c++20) or an #include; for x86 names (Xbyak, _mm) leave that part out
     advice of found: . => Search the project's issues for the line: usually the compiler, CUDA or Python is newer than
     + the source supports, or a patch broke it. Use the versions that the source's release names (those of the stack)
 uncertain = yes
