@@ -88,7 +88,12 @@ fast: setup ## while you work, under a minute: ruff on changed files, and every 
 # Tests start some thousand processes that import these.
 COMPILED = cli guard/src lab plugins proof tests
 
-test: setup ## every test but the long ones: lint, unit, containers
+# The containers' image is built while pip waits for the package index. If that fails, the first test that needs the
+# image says why.
+IMAGE = from lab import host, image; image.build(host.native_architecture())
+
+test: $(VENV)/.command ## every test but the long ones: lint, unit, containers
+	$(ROOT) $(BIN)/python -c "$(IMAGE)" & make --no-print-directory setup && wait
 	$(BIN)/python -m compileall -q -j 2 $(COMPILED)
 	$(ROOT) $(BIN)/pytest $(WORKERS) -m "not long" --durations=15 tests guard/tests proof/tests
 
