@@ -403,6 +403,7 @@ unless =
     Retry scheduled
     WARNING: Attempting to resume
     do load request
+    , ignoring:
     \b(?:ibv|rdma|mlx5dv)_\w|\b(?:QP|GID|[Qq]ueue [Pp]air)\b|ncclSystemError|unhandled system error
 values =
     advice of found: .*(?:refused|ECONNREFUSED) => Start the server there, or correct the address and port. The host

@@ -20,7 +20,7 @@ keys =
 pattern =
     \b(?:NVRM|NVML|Xid|GSP|nvmlInit|nvml|nvidia-smi|nvidia-modeset|nvidia-uvm|nvidia-nvswitch|nvidia-persistenced|nvid
     +ia\.ko)\b
-    (?i:nvidia driver|driver version|cuInit|no CUDA-capable|cuda driver|vulkan)
+    (?i:nvidia[ _](?:driver|devices?|drm)|driver version|cuInit|no CUDA-capable|cuda driver|vulkan)
     (?i:permission)[^\n]*(?i:performance counters)
 cause = but concerns the NVIDIA driver
 remedy = Make nvidia-smi work on the host first, and reboot if the driver was updated since the last start (cat
@@ -86,9 +86,9 @@ remedy = Check its space and mount (df -h, df -i, findmnt) and its health (sudo 
 [subject-kernel-module]
 keys =
 pattern =
-    ^(?:(?=.*?\b(?:[Mm]odule |insert (?:module )?)'?(?P<module>[a-z]\w+)'?[: ,])|)(?=.*(?:\b(?:modprobe|insmod|rmmod|d
-    +kms|DKMS|modpost|Module\.symvers|libkmod)\b|(?i:kernel (?:module|headers|version)|module build|could not insert|
-    +\b(?:insert )?module \S+ (?:not found|is in use)|insert module)))
+    ^(?:(?=.*?\b(?:[Mm]odule |insert (?:module )?)'?(?P<module>(?!build|not|for|is)[a-z]\w+)'?[: ,])|)(?=.*(?:\b(?:mod
+    +probe|insmod|rmmod|dkms|DKMS|modpost|Module\.symvers|libkmod)\b|(?i:kernel (?:module|headers|version)|module buil
+    +d|could not insert|\b(?:insert )?module \S+ (?:not found|is in use)|insert module)))
 cause = but concerns a kernel module
 remedy = [Ask for it ({module}) under the running kernel (modinfo {module}; sudo modprobe {module}; sudo dmesg | tail).
     ]Install the running kernel's headers and modules (sudo apt install linux-headers-$(uname -r)), rebuild it (sudo
@@ -132,9 +132,9 @@ remedy = The file was built on a newer system, or an older copy of that library 
 keys =
 pattern =
     ^(?:(?=.*?(?:package|matching|install) '?(?P<package>[a-z0-9][a-z0-9+.-]{2,60})'?)|)(?!.*(?:failed to solve|=> ERR
-    +OR|from daemon|ERROR!))(?=\W{0,2}(?:[EW]: |Err:\d+ )|.*(?:\b(?:apt|apt-get|apt-key|dpkg\S*|InRelease|PPA|python3-
-    +apt)\b|\.deb\b|sources\.list|(?i:NO_PUBKEY|signatures? (?:were|couldn)|hash sum mismatch|\bOpenPGP\b|\bgpg:|apt f
-    +or exclusive)))
+    +OR|from daemon|ERROR!|Command line option))(?=\W{0,2}(?:[EW]: |Err:\d+ )|.*(?:\b(?:apt|apt-get|apt-key|dpkg\S*|In
+    +Release|PPA|python3-apt)\b|\.deb\b|sources\.list|(?i:NO_PUBKEY|signatures? (?:were|couldn)|hash sum mismatch|\bOp
+    +enPGP\b|\bgpg:|apt for exclusive)))
 cause = but concerns apt, its sources or its packages
 remedy = Read what sudo apt update reports[, and which versions there are (apt-cache policy {package})]. Correct the
     source that it names in /etc/apt/sources.list.d (a Spark is arm64, of Ubuntu's release lsb_release -cs; Ubuntu's
@@ -155,21 +155,10 @@ remedy = Fetch the address by hand where the program runs[ (curl -fLv -o /dev/nu
 keys =
 pattern =
     (?i:kube(?:let|ctl|adm)|\bPodSandbox|\bpods?\b|\bhelm\b|device plugin|\bk3s\b|RuntimeHandler|\bCRI\b|microk8s)
-    (?i:Error from server|container runtime network)
+    (?i:incompatible (?:strategy|platform)|Error from server|container runtime network)
 cause = but concerns Kubernetes or its node
 remedy = Read the events and the node's journal (kubectl describe pod NAME; journalctl -u k3s -u kubelet -e), check that
     the runtime class nvidia exists (kubectl get runtimeclass), and that nvidia-smi works in a container on the node.
-
-[subject-container-gpu]
-keys =
-pattern =
-    (?i:nvidia-container|nvidia-ctk|container toolkit|\bCDI\b|nvidia\.com/gpu|libnvidia-container|nvidia-cdi-hook)
-    (?i:daemon|docker|podman|oci|container)[^\n]*(?i:gpu|nvidia|cuda|runtime name)|driver [\d.]+ < image
-cause = but concerns the GPU in containers
-remedy = Make nvidia-smi work on the host, then install and configure the toolkit again: sudo apt install
-    nvidia-container-toolkit; sudo nvidia-ctk runtime configure --runtime=docker; sudo nvidia-ctk cdi generate
-    --output=/etc/cdi/nvidia.yaml; sudo systemctl restart docker. Test it with docker run --rm --gpus all ubuntu
-    nvidia-smi.
 
 [subject-registry]
 keys =
@@ -183,9 +172,21 @@ remedy = Check the name and that the tag has linux/arm64 (docker manifest inspec
     for nvcr.io the user is $oauthtoken and the password an NGC key), and check the disk (df -h /var/lib/docker) and the
     daemon's proxy (systemctl show docker -p Environment).
 
+[subject-container-gpu]
+keys =
+pattern =
+    (?i:nvidia-container|nvidia-ctk|container toolkit|\bCDI\b|nvidia\.com/gpu|libnvidia-container|nvidia-cdi-hook)
+    (?i:daemon|docker|podman|oci|container)[^\n]*(?i:(?<![/.])\b(?:gpus?|nvidia|cuda|runtime name)\b(?!/))|driver [\d.
+    +]+ < image
+cause = but concerns the GPU in containers
+remedy = Make nvidia-smi work on the host, then install and configure the toolkit again: sudo apt install
+    nvidia-container-toolkit; sudo nvidia-ctk runtime configure --runtime=docker; sudo nvidia-ctk cdi generate
+    --output=/etc/cdi/nvidia.yaml; sudo systemctl restart docker. Test it with docker run --rm --gpus all ubuntu
+    nvidia-smi.
+
 [subject-image-build]
 keys =
-pattern = (?i:failed to solve|dockerfile|buildkit|\bbuildx\b|build executor|=> ERROR)|standard_init_linux|exec format
+pattern = (?i:failed to solve|dockerfile|buildkit|\bbuildx\b|build executor|=> ERROR)
 cause = but concerns the build of an image, or its platform
 remedy = Show the complete step (docker build --progress=plain --no-cache), correct that line for linux/arm64 (base
     image, downloads), and check that the files that it copies are in the build's directory and not in .dockerignore.
@@ -193,8 +194,8 @@ remedy = Show the complete step (docker build --progress=plain --no-cache), corr
 [subject-container]
 keys =
 pattern =
-    ^(?!.*nvcc)(?=.*(?i:response from daemon|\bOCI\b|\brunc\b|\bcrun\b|containerd|\bpodman|docker|compose|\bconmon\b|c
-    +group|containers? (?:runtime|network)))
+    ^(?!.*(?:nvcc|exec format))(?=.*(?i:response from daemon|start daemon|\bOCI\b|\brunc\b|\bcrun\b|containerd|\bpodma
+    +n|docker|compose|\bconmon\b|cgroup|containers? (?:runtime|network)))
 cause = but concerns the container engine or its configuration
 remedy = Check the engine and its files (systemctl status docker; journalctl -u docker -n 50; sudo dockerd --validate;
     docker compose config), then restart it (sudo systemctl restart docker) and start the container again.
@@ -242,9 +243,10 @@ keys =
 pattern =
     ^(?:(?=.*?(?:requirement |Distribution |version of |Because |for |no |package )['"`]?(?P<package>[a-z][\w.-]*(?:==
     +|>=|<=|~=|[<>])[\w.+*]+))|(?=.*?(?P<wheel>[\w.]+-[\w.+]+-\w+-\w+-\w+)\.whl)|)(?=.*(?:\u2570\u2500\u25b6|(?i:\bpip
-    +\b|\buv\b|\bconda(?=[ :])|poetry|pixi|\bwheels?\b|\.whl\b|(?<!#)requirement|(?<!CUDA )distribution|ResolutionTooD
-    +eep|no (?:matching|version)|version solving|can(?:not|'t) be (?:installed|used)|package registry|virtual environm
-    +ent|Mamba|PackagesNotFound|externally-managed|interpreter|pyproject|\bsdist\b|package metadata)))
+    +3?\b(?!-)|\buv\b|\bconda(?=[ :])|poetry|pixi|\bwheels?\b|\.whl\b|(?<!#)requirement|(?<!CUDA )distribution|Resolut
+    +ionTooDeep|no (?:matching|version)|version solving|[=\d] cannot be (?:installed|used)|versions of \S+ cannot|can'
+    +t be installed|package registry|virtual environment|Mamba|PackagesNotFound|externally-managed|interpreter|pyproje
+    +ct|\bsdist\b|package metadata)))
 cause = but concerns the installation of a Python package
 remedy = [The wheel's name must have this Python's tag and aarch64 ({wheel}). ]See which versions there are for this
     Python and aarch64 [for {package} ](pip index versions NAME; pip download --no-deps NAME). Often an environment with
@@ -294,9 +296,9 @@ remedy = A GB10 is 12.1 (sm_121), which many kernels and older builds do not kno
 keys =
 pattern =
     (?i:\bnvcc\b|ptxas|nvlink|\bgcc\b|\bg\+\+|clang|\bcc1|\bld\b|\blinker\b|undefined reference|relocation|LTO\b|#error)
-    CUDA_HOME|CUDA [Tt]oolkit|\w\.(?:h|hpp|cuh)'?: No such|evelopment package|\(\d+\): error|:\d+:\d+: (?:fatal )?erro
-    +r|(?i:internal compiler|fatal error: \S+\.h|cannot open source|\brustc\b|cargo|\bcrate|rustup|panicked|assembler|
-    +\.s:\d)
+    CUDA_HOME|CUDA [Tt]oolkit|\w\.(?:h|hpp|cuh)'?: No such|evelopment package|\(\d+\): error|:\d+(?::\d+)?: (?:fatal )
+    +?error|(?i:internal compiler|fatal error: \S+\.h|cannot open source|\brustc\b|cargo|\bcrate|rustup|panicked|assem
+    +bler|\.s:\d)
 cause = but concerns a compiler, a linker or their headers
 remedy = Compile with this machine's own tools in one version: gcc and g++ 13 with build-essential and python3-dev, nvcc
     of CUDA 13 (PATH=/usr/local/cuda/bin:$PATH, nvcc --version), a current Rust (rustup update). Options for x86 (-msse,
@@ -312,9 +314,9 @@ remedy = Use one release of it with its CUDA and cuDNN (NVIDIA's image for the S
 [subject-quantization]
 keys =
 pattern =
-    (?i:fp4\b|fp8|mxfp|float8|\bint[48]\b|gptq|\bawq\b|marlin|quantiz|_scales?\b|(?:weight|input|block|tensor).?scal|s
-    +caling mode|cutlass|gemm|grouped.?mm|_mm\b)
-    (?i:\bmoe\b|experts?\b|modelopt|bitsandbytes|torchao|swizzl|block.?scal)
+    ^(?!.*(?:buffer named|loss scale))(?=.*(?:(?i:fp4\b|fp8|mxfp|float8|\bint[48]\b|gptq|\bawq\b|marlin|quantiz|_scale
+    +s?\b|(?:weight|input|block|tensor).?scal|scaling mode|cutlass|gemm|grouped.?mm|_mm\b)))
+    ^(?!.*(?:buffer named|loss scale))(?=.*(?:(?i:\bmoe\b|experts?\b|modelopt|bitsandbytes|torchao|swizzl|block.?scal)))
 cause = but concerns kernels for quantized weights or experts
 remedy = Choose another kernel for that part (vLLM: --moe-backend marlin or triton; SGLang: --moe-runner-backend and
     --fp8-gemm-backend triton), use the model in another quantization (AWQ, GPTQ, FP8, BF16) or a newer release; those
@@ -330,9 +332,10 @@ remedy = Start it without them (vLLM: --enforce-eager; SGLang: --disable-cuda-gr
 [subject-attention]
 keys =
 pattern =
-    ^(?!.*(?i:nixl|kvtransfer|transfer failed))(?=.*(?i:attention|flash_?attn|\bFA[23]?\b|flashinfer|\bmla\b|kv.?cache
-    +|head_?(?:size|dim)|(?:page|block).?size|prefill))
-    ^(?!.*(?i:nixl|kvtransfer|transfer failed))(?=.*(?i:\bqkv?\b|\bquery\W{1,3}key|sdpa|xformers|num_tokens))
+    ^(?!.*(?i:nixl|kvtransfer|transfer failed|shared memory))(?=.*(?i:attention|flash_?attn|\bFA[23]?\b|flashinfer|\bm
+    +la\b|kv.?cache|head_?(?:size|dim)|(?:page|block).?size|prefill))
+    ^(?!.*(?i:nixl|kvtransfer|transfer failed|shared memory))(?=.*(?i:\bqkv?\b|\bquery\W{1,3}key|sdpa|xformers|num_tok
+    +ens))
 cause = but concerns attention or its cache
 remedy = Choose another attention (vLLM: --attention-backend TRITON_ATTN or FLASHINFER; SGLang: --attention-backend
     triton; Transformers: attn_implementation="sdpa"), and leave out --kv-cache-dtype and the sizes of blocks and pages.
@@ -340,7 +343,7 @@ remedy = Choose another attention (vLLM: --attention-backend TRITON_ATTN or FLAS
 [subject-kernel]
 keys =
 pattern = (?i:triton|\bptx\b|nvrtc|cubin|nvvm|\bmlir\b|\bllvm\b|passmanager|\bkernels?\b(?!:)|launch (?:failure|TMA)|f
-    +ailed to launch|cublas|cufft|curand)
+    +ailed to launch|resource: shared memory|cublas|cufft|curand)
 cause = but concerns a GPU kernel or its compiler
 remedy = Use the Triton and CUDA libraries of this PyTorch (pip check; pip list | grep -i -e torch -e triton -e nvidia),
     delete the kernels' caches (~/.triton, ~/.cache/flashinfer, ~/.nv), let Triton use CUDA 13's ptxas (export
@@ -388,8 +391,8 @@ remedy = Download the model's tokenizer files again (tokenizer.json, tokenizer_c
 [subject-versions]
 keys =
 pattern =
-    (?i:version|incompatib|compiled (?:with|against)|built (?:with|against|for)|\bnewer\b|\bolder\b|too (?:old|new)|de
-    +precat)
+    (?i:version|incompatib(?!le (?:strategy|platform))|compiled (?:with|against)|built (?:with|against|for)|\bnewer\b|
+    +\bolder\b|too (?:old|new)|deprecat)
     (?i:removed|no longer|upgrade|not a valid attribute|undefined symbol|symbol )
 cause = but concerns versions that do not fit
 remedy = Install the versions that the program's release pins (requirements.txt, pyproject.toml) in a fresh environment,
@@ -416,9 +419,10 @@ remedy = Use a newer release of the program with its Transformers (pip install -
 [subject-weights]
 keys =
 pattern =
-    (?i:state_?dict|checkpoint|safetensors|\bweights?\b|\bshards?\b|parameters?\b|\blayers?\b|missing key|unexpected k
-    +ey)
-    (?i:map tensor|tensor ['"`]|tensor \w+\.\w+|load_?weights|buffer named|size mismatch)
+    ^(?!.*(?:(?i:reqwest|connect)))(?=.*(?:(?i:state_?dict|checkpoint|safetensors|\bweights?\b|\bshards?\b|parameters?
+    +\b|\blayers?\b|missing key|unexpected key)))
+    ^(?!.*(?:(?i:reqwest|connect)))(?=.*(?:(?i:map tensor|tensor ['"`]|tensor \w+\.\w+|load_?weights|buffer named|siz
+    +e mismatch)))
 cause = but concerns the model's weights
 remedy = Use the release that the model's page names, because the weights have other names or shapes than this one
     expects, download them again completely, or use another quantization of the model.
@@ -450,7 +454,7 @@ pattern =
     (?i:\branks?\b|world.?size|process group|rendezvous|\bray\b|raylet|\bgloo\b|\bmpi\w*|\borted\b|placement group|\bG
     +CS\b)
     (?i:nixl|kvtransfer|transfer failed|master_|torchrun|\bpeers?\b(?! cert)|handshake|client socket|server socket|par
-    +allel|\bworkers?\b|all hosts|cluster)
+    +allel|\bworkers?\b|all hosts|cluster|node types|resource request)
 cause = but concerns the processes of one job, or the hosts between which they run
 remedy = Start it with one process on one Spark (--tensor-parallel-size 1, --nproc-per-node 1). For several hosts use
     one release on all, a master address that all reach (ping, nc -z ADDRESS PORT), the cabled interface
@@ -515,7 +519,7 @@ pattern =
     ^(?:(?=.*?(?P<url>https?://[^\s"'`,;)>]*[^\s"'`,;:.)>]))|(?=.*?\b(?P<host>(?:\d{1,3}\.){3}\d{1,3})(?:[:<, ]+(?:por
     +t )?(?P<port>\d{2,5})\b)?)|)(?=.*(?i:https?://|connect|socket|\bport\b|address|proxy|\bssl\b|\btls\b|certificate|
     +resolve host|unreachable|broken pipe|timed? ?out|timeout|reset by peer|download|\bstatus \d{3}\b|\b(?:404|429|50
-    +\d)\b|subnet|\bMTU\b|\bDNS\b|interface))
+    +\d)\b|\bDNS\b))
 cause = but concerns the network, or a server that does not answer as expected
 remedy = [Fetch {url} by hand where the program runs (curl -fLv -o /dev/null {url}). ][Check from this host that {host}
     can be reached (ping -c3 {host}; ip route get {host}). ][On that host, a program must listen on {port} (ss -ltnp).
@@ -526,7 +530,8 @@ remedy = [Fetch {url} by hand where the program runs (curl -fLv -o /dev/null {ur
 keys =
 pattern =
     ^(?:(?=.*?\b(?P<unit>[\w@-]+\.(?:service|socket|mount|timer|device))\b)|)(?=.*(?:\.service\b|\b[Uu]nit\b|systemd|s
-    +ystemctl|\bD-?Bus\b|to bus\b|netplan|networkd|NetworkManager|\bstep [A-Z]+ spawning))
+    +ystemctl|\bD-?Bus\b|to bus\b|netplan|networkd|NetworkManager|\b[Ii]nterface\b|\bsubnet|\bMTU\b|\broute\b|\bstep [
+    +A-Z]+ spawning))
 cause = but concerns a service of systemd, or the network's configuration
 remedy = [Read its state and journal (systemctl status {unit}; journalctl -u {unit} -b) and check its file
     (systemd-analyze verify {unit}). ]Correct what they name (the network: sudo netplan try, nmcli device status), then
