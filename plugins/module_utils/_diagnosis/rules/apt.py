@@ -892,7 +892,7 @@ source = osrf/rocker#298
 keys =
     but none of the providers can be installed
     nothing provides
-unless = py\d{2,3}_?h[0-9a-f]|py\d{2,3}_\d|__\w
+unless = py(?:\d{2,3}_?)?h[0-9a-f]|py\d{2,3}_\d|__\w
 pattern =
     nothing provides (?P<need1>\S[^\n]*?) needed by (?P<package1>[^\s,]+)(?: from (?P<source1>\S+))?
     package (?P<package2>\S+)(?: from (?P<source2>\S+))? requires (?P<need2>[^\n]+?), but none of the providers can be

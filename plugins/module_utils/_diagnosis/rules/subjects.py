@@ -30,11 +30,12 @@ remedy = Make nvidia-smi work on the host first, and reboot if the driver was up
 [subject-memory]
 keys =
 pattern =
-    (?i:(?<!heap )out.of.(?:\w+ )?memory|signal 9\b|\bSIGKILL|killed signal|(?:code|status) 137|not enough (?:\w+ )?me
-    +mory|(?:insufficient|no available) (?:\w+ )?(?:v?ram|memory)\b)
-    (?i:failed to allocate|allocation failed|(?:cannot|unable to) allocate(?!.*static TLS)|malloc of size|memory press
-    +ure)
-    (?i:free memory|memory (?:capacity|fraction|utili[sz]ation|budget|profiling|limit)|(?:system|gpu) memory|\bVRAM\b)
+    ^(?!.*(?:not yet initialized))(?=.*(?:(?i:(?<!heap )out.of.(?:\w+ )?memory|signal 9\b|\bSIGKILL|killed signal|(?:c
+    +ode|status) 137|not enough (?:\w+ )?memory|(?:insufficient|no available) (?:\w+ )?(?:v?ram|memory)\b)))
+    ^(?!.*(?:not yet initialized))(?=.*(?:(?i:failed to allocate|allocation failed|(?:cannot|unable to) allocate(?!.*s
+    +tatic TLS)|malloc of size|memory pressure)))
+    ^(?!.*(?:not yet initialized))(?=.*(?:(?i:free memory|memory (?:capacity|fraction|utili[sz]ation|budget|profiling|
+    +limit)|(?:system|gpu) memory|\bVRAM\b)))
 cause = but concerns memory
 remedy = Stop other programs that use it (nvidia-smi, free -g), drop the page cache, which counts on a GB10 (echo 3 |
     sudo tee /proc/sys/vm/drop_caches), and lower the program's share, context or batch (--gpu-memory-utilization,
@@ -358,7 +359,7 @@ remedy = Compare its adapter_config.json (rank, target modules, base model) with
 
 [subject-gguf]
 keys =
-pattern = (?i:gguf|ggml|llama[._ -]?(?:cpp|runner|server)|pull model|ollama|modelfile|mmproj|vocab type)
+pattern = (?i:gguf|ggml|llama[._ -]?(?:cpp|runner|server)|pull model|do load request|ollama|modelfile|mmproj|vocab type)
 cause = but concerns llama.cpp, Ollama or a GGUF file
 remedy = Update it (for a Spark, build llama.cpp with -DGGML_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=121), download the file
     again from a repository that names this release, and read the server's own lines (journalctl -u ollama -e).
@@ -419,10 +420,10 @@ remedy = Use a newer release of the program with its Transformers (pip install -
 [subject-weights]
 keys =
 pattern =
-    ^(?!.*(?:(?i:reqwest|connect)))(?=.*(?:(?i:state_?dict|checkpoint|safetensors|\bweights?\b|\bshards?\b|parameters?
-    +\b|\blayers?\b|missing key|unexpected key)))
-    ^(?!.*(?:(?i:reqwest|connect)))(?=.*(?:(?i:map tensor|tensor ['"`]|tensor \w+\.\w+|load_?weights|buffer named|siz
-    +e mismatch)))
+    ^(?!.*(?:(?i:reqwest|connect|requires?_grad)))(?=.*(?:(?i:state_?dict|checkpoint|safetensors|\bweights?\b|\bshards
+    +?\b|parameters?\b|\blayers?\b|missing key|unexpected key)))
+    ^(?!.*(?:(?i:reqwest|connect|requires?_grad)))(?=.*(?:(?i:map tensor|tensor ['"`]|tensor \w+\.\w+|load_?weights|bu
+    +ffer named|size mismatch)))
 cause = but concerns the model's weights
 remedy = Use the release that the model's page names, because the weights have other names or shapes than this one
     expects, download them again completely, or use another quantization of the model.
@@ -453,8 +454,8 @@ keys =
 pattern =
     (?i:\branks?\b|world.?size|process group|rendezvous|\bray\b|raylet|\bgloo\b|\bmpi\w*|\borted\b|placement group|\bG
     +CS\b)
-    (?i:nixl|kvtransfer|transfer failed|master_|torchrun|\bpeers?\b(?! cert)|handshake|client socket|server socket|par
-    +allel|\bworkers?\b|all hosts|cluster|node types|resource request)
+    torch\.distributed|\bDist\w*Error|(?i:nixl|kvtransfer|transfer failed|master_|torchrun|\bpeers?\b(?! cert)|handsha
+    +ke|client socket|server socket|parallel|\bworkers?\b|all hosts|cluster|node types|resource request)
 cause = but concerns the processes of one job, or the hosts between which they run
 remedy = Start it with one process on one Spark (--tensor-parallel-size 1, --nproc-per-node 1). For several hosts use
     one release on all, a master address that all reach (ping, nc -z ADDRESS PORT), the cabled interface
@@ -479,7 +480,8 @@ remedy = Load all parts in one type (--dtype bfloat16; dtype=torch.bfloat16), ru
 
 [subject-devices]
 keys =
-pattern = (?i:\bcuda\b|\bgpus?\b|\bdevices?\b|accelerator|\bmeta\b)
+pattern =
+    ^(?!.*(?:suspend))(?=.*(?:(?i:\bcuda\b|\bgpus?\b|\bdevices?\b|accelerator|\bmeta\b)))
 cause = but concerns the GPU as the program sees it
 remedy = Check python -c "import torch; print(torch.version.cuda, torch.cuda.is_available())" in the program's
     environment: with None or False install PyTorch for CUDA 13 (https://download.pytorch.org/whl/cu130) or start the
@@ -523,8 +525,8 @@ pattern =
 cause = but concerns the network, or a server that does not answer as expected
 remedy = [Fetch {url} by hand where the program runs (curl -fLv -o /dev/null {url}). ][Check from this host that {host}
     can be reached (ping -c3 {host}; ip route get {host}). ][On that host, a program must listen on {port} (ss -ltnp).
-    ]Set the proxy (https_proxy, no_proxy) or its certificate, check names (resolvectl query NAME) and firewalls, and
-    run it again.
+    ]Look whether the process that should answer still runs (its own log; ss -ltnp on its host), and check names
+    (resolvectl query NAME), firewalls, the proxy (https_proxy, no_proxy) and certificates.
 
 [subject-unit]
 keys =
