@@ -87,14 +87,12 @@ def read_stored(path: str, sha256: str) -> bytes | None:
     except OSError as error:
         raise disk.io_error(f"{path} cannot be read", error) from error
     digest = hashlib.sha256(content).hexdigest()
-    if digest == sha256:
-        return content
-    if sha256 in path:
+    if digest != sha256 and sha256 in path:
         raise SparkforgeError(
             f"{path} was changed on this host: its sha256 is {digest[:12]}….",
             "Find out who changed it. Then remove it, and run the play again: it is sent again.",
         )
-    return None
+    return content if digest == sha256 else None
 
 
 def read_pushed(path: str, sha256: str) -> bytes:
