@@ -21,15 +21,15 @@ from proof.tests.drawn import entries, families
 
 job = {"device": "cpu", "directory": sys.argv[1], "profile": {}, "reference": {}, "seed": 1, "full": False,
        "limits": {"factor": 10.0, "memory_share": 0.1, "seconds": 600.0, "samples": 1.0, "survey": 60.0}}
-given = json.loads(sys.argv[2])
-job.update(given["job"])
-known = {"calls": given["calls"], "seconds": {}}
-found = {}
-for name, words in given["faults"].items():
-    drawn = families.Drawn(1, **words)
-    found[name] = {**mutation.in_a_fork(functools.partial(mutation.shown, job, drawn), {"size": -1.0}),
-                   **mutation.in_a_fork(functools.partial(mutation.judge, job, known, drawn), {})}
-print(json.dumps(found))
+request = json.loads(sys.argv[2])
+job.update(request["job"])
+known = {"calls": request["calls"], "seconds": {}}
+results = {}
+for name, options in request["faults"].items():
+    drawn = families.Drawn(1, **options)
+    results[name] = {**mutation.in_a_fork(functools.partial(mutation.shown, job, drawn), {"size": -1.0}),
+                     **mutation.in_a_fork(functools.partial(mutation.judge, job, known, drawn), {})}
+print(json.dumps(results))
 """
 #: A program that draws 300 faults of one seed twice.
 DRAWS = """
@@ -38,11 +38,11 @@ known = {"calls": {"cpu.survey.float32": {"cat": ["aten::cat"], "mm": ["aten::mm
 targets, chances = mutation.drawable(known, operators)
 first, second = ([families.draw(targets, entries.defects("cpu"), chances, "cpu", 1, number) for number in range(300)]
                  for _again in range(2))
-drawn = [one for one in first if one is not None]
-found["drawn"] = {"same": first == second, "defects": sorted({one.defect for one in drawn}),
-                  "conditions": sorted({one.condition for one in drawn}), "candidates": len(operators),
-                  "targets": sorted({one.target for one in drawn}), "faults": len(drawn)}
-print(json.dumps(found))
+drawn = [fault for fault in first if fault is not None]
+results["drawn"] = {"same": first == second, "defects": sorted({fault.defect for fault in drawn}),
+                    "conditions": sorted({fault.condition for fault in drawn}), "candidates": len(operators),
+                    "targets": sorted({fault.target for fault in drawn}), "faults": len(drawn)}
+print(json.dumps(results))
 """
 
 

@@ -74,8 +74,8 @@ sys.modules["torch.testing._internal.common_methods_invocations"] = listed
 #: Three operators from torch's list, one of which works only in float64.
 BROKEN = """
 plain = survey.catalogue()
-chosen = [one for one in plain if one.name in ("sin", "cos", "exp")]
-sine = next(one for one in chosen if one.name == "sin")
+chosen = [entry for entry in plain if entry.name in ("sin", "cos", "exp")]
+sine = next(entry for entry in chosen if entry.name == "sin")
 function = sine.op
 def refuses(x):
     import torch
@@ -88,7 +88,7 @@ survey.catalogue = lambda: chosen
 #: An operator on lists of tensors whose gradient is too large by a twentieth.
 GRADIENT_OFF = """
 import torch
-(chosen,) = [one for one in survey.catalogue() if one.name == "_foreach_sqrt"]
+(chosen,) = [entry for entry in survey.catalogue() if entry.name == "_foreach_sqrt"]
 function = chosen.op
 class Larger(torch.autograd.Function):
     @staticmethod
@@ -98,7 +98,7 @@ class Larger(torch.autograd.Function):
     def backward(context, gradient):
         return gradient * 1.05
 def off(inputs):
-    return [one if one.dtype is torch.float64 else Larger.apply(one) for one in function(inputs)]
+    return [x if x.dtype is torch.float64 else Larger.apply(x) for x in function(inputs)]
 chosen.op = off
 survey.catalogue = lambda: [chosen]
 """
