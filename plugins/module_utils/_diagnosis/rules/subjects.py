@@ -169,7 +169,7 @@ pattern =
     +s|unauthorized|denied: |failed to resolve (?:source|reference)|storing credentials|short-name|filesystem layer|re
     +gister layer|finished image|could not open image|Head \S?https?://))
 cause = but concerns an image or its registry
-remedy = Check the name and that the tag has linux/arm64 (docker manifest inspect[ {image}]), log in (docker login HOST;
+remedy = Check the name and that the tag has linux/arm64[ (docker manifest inspect {image})], log in (docker login HOST;
     for nvcr.io the user is $oauthtoken and the password an NGC key), and check the disk (df -h /var/lib/docker) and the
     daemon's proxy (systemctl show docker -p Environment).
 
@@ -560,12 +560,19 @@ remedy = Check who owns the path and may enter it (namei -l PATH; id), change it
 keys =
 pattern =
     ^(?:(?=.*?(?:^|[\s'"`:(])(?P<path>~?/[\w.+@-]+/[\w./+@-]*\w))|)(?=.*(?i:\bfiles?\b|director|\bpath\b|no such|doe
-    +s ?n.t exist|does not exist|cannot open|not found|could not find|cannot find))
+    +s ?n.t exist|does not exist|cannot open|not found|could not find|cannot find|not installed))
     (?:\s|^|['"`])~?/[\w.+-]+/[\w.+-]+
 cause = but concerns a file or program that is not there
 remedy = [Look whether it is there for this account (ls -ld {path}; namei -l {path}). ]Check the path as the program
     sees it (in a container, the path inside, mounted with -v) and its working directory, and install or download what
     should be there.
+
+[subject-code]
+keys =
+pattern = ^\W*(?:\w+\.)*(?:Key|Index|UnboundLocal|Type|Value|Assertion|NotImplemented|EOF|Unicode\w+)Error\b
+cause = but concerns the program's own code, or what it reads
+remedy = Compare the file, field or option of the traceback's last lines with what this release expects, and update the
+    program (pip install -U NAME; git pull) or install the versions that it pins; then search its issues for this line.
 
 [subject-none]
 keys =
