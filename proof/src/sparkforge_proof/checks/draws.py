@@ -1,0 +1,120 @@
+"""Draw calls whose results are exact by the thousand, and compare each on the device without waiting for it.
+
+A report of wrong numbers names three or four conditions that hold at once: an operator, a format, a size, a layout, a
+value. A few hundred calls a run seldom meet all of them. Two things make a call cheap here. Its reference is computed
+on the device by other kernels, from integers whose results are exact in every order. And the numbers of wrong elements
+are read ``TOGETHER``: a GPU that several processes share takes milliseconds to answer each question.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import typing as t
+
+from ..check import Context
+from .bounds import Cases, torch
+
+TOGETHER = 64
+#: The numbers in memory before a view, and behind each of its rows.
+BEFORE, GAPS = (0, 0, 1, 2, 3), (0, 0, 1, 2, 3, 5, 8, 16, 28)
+#: What lies around a view of integers.
+FILLED = 77
+#: The numbers around a view that do not depend on its size.
+AROUND = 2**16
+
+
+class Draw:
+    """One call: what its conditions and its numbers are drawn from.
+
+    :ivar chance: draws the conditions.
+    :ivar conditions: the names of the layouts drawn so far, for a message.
+    """
+
+    def __init__(self, chance: random.Random, device: str, generator: torch.Generator) -> None:
+        self.chance, self.device, self._generator = chance, device, generator.manual_seed(chance.getrandbits(48))
+        self.conditions: list[str] = []
+
+    def between(self, limits: tuple[int, int]) -> int:
+        return self.chance.randint(*limits)
+
+    def integers(self, shape: t.Sequence[int], low: int, high: int, dtype: torch.dtype) -> torch.Tensor:
+        """Return random integers from ``low`` to ``high`` in a format."""
+        options: t.Any = {"generator": self._generator, "device": self.device}
+        return torch.randint(low, high + 1, tuple(shape), **options).to(dtype)
+
+    def sparse(self, shape: t.Sequence[int], largest: int, density: float, dtype: torch.dtype) -> torch.Tensor:
+        """Return random integers up to ``largest`` of both signs, of which a share ``density`` is not set to zero."""
+        numbers = self.integers(shape, -largest, largest, dtype)
+        if density >= 1:
+            return numbers
+        kept = torch.rand(tuple(shape), generator=self._generator, device=self.device) < density
+        return numbers * kept
+
+    def lay(self, plain: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return memory that holds NaN, or another number, and in it a view with the numbers of a tensor.
+
+        The view's dimensions have any order in memory, its rows have gaps, and every second number of a row may be used.
+        """
+        order = list(range(plain.ndim))
+        if self.chance.random() < 0.5:
+            self.chance.shuffle(order)
+        before, gap, step = self.chance.choice(BEFORE), self.chance.choice(GAPS), self.chance.choice((1, 1, 1, 2))
+        physical = plain.permute(order)
+        *outer, width = physical.shape
+        if math.prod(outer) * (before + width * step + gap) > 2 * plain.numel() + AROUND:
+            # Many narrow rows would take many times the memory.
+            before, gap, step = 0, 0, 1
+        fill = torch.nan if plain.is_floating_point() or plain.is_complex() else FILLED
+        row = before + width * step + gap
+        memory = torch.full((*outer, row), fill, dtype=plain.dtype, device=plain.device)
+        view = memory[..., before : before + width * step : step].copy_(physical)
+        view = view.permute([order.index(each) for each in range(plain.ndim)])
+        self.conditions.append(f"strides {tuple(view.stride())} from {before}")
+        return memory, view
+
+
+class Draws:
+    """The calls that a check draws by the seed.
+
+    :param stream: a text that tells the check's calls from those of others.
+    :param count: the number of calls; a full run has four times as many.
+    """
+
+    def __init__(self, cases: Cases, context: Context, stream: str, count: int) -> None:
+        self._cases, self._context, self._stream = cases, context, stream
+        self._count = count * (4 if context.full else 1)
+        self._pending: list[tuple[str, int]] = []
+        self._wrong: list[torch.Tensor] = []
+
+    def __iter__(self) -> t.Iterator[Draw]:
+        device = self._context.device
+        generator = torch.Generator(device)
+        for number in range(self._count):
+            yield Draw(self._context.drawing(f"{self._stream} {number}"), device, generator)
+            if len(self._wrong) >= TOGETHER:
+                self._read()
+        self._read()
+
+    def compare(self, case: str, actual: torch.Tensor, expected: torch.Tensor) -> None:
+        """Compare each element with a reference on the device; NaN equals NaN."""
+        if actual.shape != expected.shape:
+            shapes = f"has the shape {tuple(actual.shape)} instead of {tuple(expected.shape)}"
+            self._cases.expect(case, False, shapes)
+            return
+        wrong = actual != expected
+        if actual.is_floating_point() or actual.is_complex():
+            wrong &= ~(actual.isnan() & expected.isnan())
+        self._pending.append((case, wrong.numel()))
+        self._wrong.append(wrong.sum())
+
+    def expect(self, case: str, is_right: torch.Tensor) -> None:
+        """Record conditions that the device computes, one for each element."""
+        self._pending.append((case, is_right.numel()))
+        self._wrong.append((~is_right).sum())
+
+    def _read(self) -> None:
+        counts = torch.stack(self._wrong).tolist() if self._wrong else []
+        for (case, number), count in zip(self._pending, counts):
+            self._cases.expect(case, count == 0, f"is wrong in {count:,} of {number:,} numbers or rows")
+        self._pending, self._wrong = [], []
