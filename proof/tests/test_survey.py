@@ -621,7 +621,7 @@ for table, programs in triton_operations.PROGRAMS.items():
     # Functions that only GPUs have are replaced: right ones, and then wrong ones that fail under one condition.
     "sizes and values that only gpus get are compared": ("""
 from sparkforge_proof.checks.data import layouts
-from sparkforge_proof.checks.kernels import algebra, convolution, matmul, transforms
+from sparkforge_proof.checks.kernels import algebra, convolution, products, transforms
 from sparkforge_proof.checks.sizes import shapes
 def grouped(a, b, offs):
     parts = zip(a.tensor_split(offs[:-1].long(), 3 - b.dim()), b if b.dim() == 3 else b.tensor_split(offs[:-1].long()))
@@ -658,10 +658,10 @@ for wrong in (False, True):
     layouts._compare_many_rows(cases[0], context, bounds.functions_of("sparse", "x, y"))
     algebra._compare_singular(cases[1], context, "float32", 4, 5)
     transforms._compare_overflow(cases[2], context)
-    matmul.compare_repeated(cases[3], context, "bfloat16", matmul.LARGE[-1])
+    products.compare_drawn(cases[3], context, "bfloat16", torch.bfloat16, 400)
     layouts._compare_coordinates(cases[4], exact.float().to_sparse(), exact, right.float(), right, "")
     algebra._compare_many(cases[5], context, "float32")
-    matmul._compare_views(cases[6], context, "bfloat16", torch.bfloat16)
+    products.compare_drawn(cases[6], context, "float16", torch.float16, 100)
     with contextlib.suppress(check.Failed):
         print(shapes.groups(context).ratio)
     print(*(int(each.worst > 1) for each in cases))

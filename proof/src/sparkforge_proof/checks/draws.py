@@ -18,7 +18,7 @@ from .bounds import Cases, torch
 TOGETHER = 64
 #: The numbers in memory before a view, and behind each of its rows.
 BEFORE, GAPS = (0, 0, 1, 2, 3), (0, 0, 1, 2, 3, 5, 8, 16, 28)
-#: What lies around a view of integers.
+#: What lies around a view of integers, and of other numbers if a library is known to read NaN there.
 FILLED = 77
 #: The numbers around a view that do not depend on its size.
 AROUND = 2**16
@@ -27,13 +27,16 @@ AROUND = 2**16
 class Draw:
     """One call: what its conditions and its numbers are drawn from.
 
+    :ivar number: its number in the run.
     :ivar chance: draws the conditions.
+    :ivar fill: what lies around a view of numbers that are not integers.
     :ivar conditions: the names of the layouts drawn so far, for a message.
     """
 
-    def __init__(self, chance: random.Random, device: str, generator: torch.Generator) -> None:
-        self.chance, self.device, self._generator = chance, device, generator.manual_seed(chance.getrandbits(48))
-        self.conditions: list[str] = []
+    def __init__(self, number: int, chance: random.Random, generator: torch.Generator, fill: float) -> None:
+        self.number, self.chance, self.device = number, chance, generator.device.type
+        self._generator = generator.manual_seed(chance.getrandbits(48))
+        self.fill, self.conditions = fill, list[str]()
 
     def between(self, limits: tuple[int, int]) -> int:
         return self.chance.randint(*limits)
@@ -52,9 +55,9 @@ class Draw:
         return numbers * kept
 
     def lay(self, plain: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return memory that holds NaN, or another number, and in it a view with the numbers of a tensor.
+        """Return memory that holds ``fill``, and in it a view with the numbers of a tensor.
 
-        The view's dimensions have any order in memory, its rows have gaps, and every second number of a row may be used.
+        The view's dimensions have any order in memory, its rows gaps, and it may use every second number of a row.
         """
         order = list(range(plain.ndim))
         if self.chance.random() < 0.5:
@@ -65,7 +68,7 @@ class Draw:
         if math.prod(outer) * (before + width * step + gap) > 2 * plain.numel() + AROUND:
             # Many narrow rows would take many times the memory.
             before, gap, step = 0, 0, 1
-        fill = torch.nan if plain.is_floating_point() or plain.is_complex() else FILLED
+        fill = self.fill if plain.is_floating_point() or plain.is_complex() else FILLED
         row = before + width * step + gap
         memory = torch.full((*outer, row), fill, dtype=plain.dtype, device=plain.device)
         view = memory[..., before : before + width * step : step].copy_(physical)
@@ -79,19 +82,19 @@ class Draws:
 
     :param stream: a text that tells the check's calls from those of others.
     :param count: the number of calls; a full run has four times as many.
+    :param fill: what lies around views of numbers that are not integers.
     """
 
-    def __init__(self, cases: Cases, context: Context, stream: str, count: int) -> None:
-        self._cases, self._context, self._stream = cases, context, stream
+    def __init__(self, cases: Cases, context: Context, stream: str, count: int, fill: float = math.nan) -> None:
+        self._cases, self._context, self._stream, self._fill = cases, context, stream, fill
         self._count = count * (4 if context.full else 1)
         self._pending: list[tuple[str, int]] = []
         self._wrong: list[torch.Tensor] = []
 
     def __iter__(self) -> t.Iterator[Draw]:
-        device = self._context.device
-        generator = torch.Generator(device)
+        generator = torch.Generator(self._context.device)
         for number in range(self._count):
-            yield Draw(self._context.drawing(f"{self._stream} {number}"), device, generator)
+            yield Draw(number, self._context.drawing(f"{self._stream} {number}"), generator, self._fill)
             if len(self._wrong) >= TOGETHER:
                 self._read()
         self._read()

@@ -15,7 +15,6 @@ from ... import resources
 from ...check import SEEN_ARM_GRID, SEEN_GRID, Context, Measured, Skipped, check
 from ..bounds import UNIT_ROUNDOFF, Cases, functional as f, functions_of, gamma, gradients, one_thread, torch
 from ..data import tensors
-from ..kernels import matmul
 
 #: The number of entries in a row; models released in 2025 have vocabularies of up to 262,144.
 VOCABULARY = 262_147
@@ -97,7 +96,11 @@ def elements(context: Context) -> Measured:
             _compare_masks(cases, context)
         with cases.offered("a matrix product"):
             require(context, 6 * 46_400**2, "A matrix product of that size")
-            matmul.compare_repeated(cases, context, "bfloat16", ((46_400, 46_400), (16, 16), (46_400, 46_400)))
+            left, right = (integers(context, f"product {number}", (29, 16)) for number in range(2))
+            exact, *factors = (part.to("cuda", torch.bfloat16) for part in (left @ right.t(), left, right))
+            actual = factors[0].repeat(1_600, 1) @ factors[1].repeat(1_600, 1).t()
+            is_right = torch.equal(actual, exact.repeat(1_600, 1_600))
+            cases.expect("a product of 46,400 rows and columns", is_right, "differs from that of those which repeat")
     return cases.result(f"; {compared} operators")
 
 
