@@ -59,6 +59,8 @@ class Draw:
 
         The view's dimensions have any order in memory, its rows gaps, and it may use every second number of a row.
         """
+        if not plain.ndim:
+            return plain, plain
         order = list(range(plain.ndim))
         if self.chance.random() < 0.5:
             self.chance.shuffle(order)
