@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import random
 import typing as t
+import warnings
 
 from ..check import Context
 from .bounds import Cases, torch
@@ -95,10 +96,12 @@ class Draws:
 
     def __iter__(self) -> t.Iterator[Draw]:
         generator = torch.Generator(self._context.device)
-        for number in range(self._count):
-            yield Draw(number, self._context.drawing(f"{self._stream} {number}"), generator, self._fill)
-            if len(self._wrong) >= TOGETHER:
-                self._read()
+        with warnings.catch_warnings(), torch.no_grad():
+            warnings.simplefilter("ignore")
+            for number in range(self._count):
+                yield Draw(number, self._context.drawing(f"{self._stream} {number}"), generator, self._fill)
+                if len(self._wrong) >= TOGETHER:
+                    self._read()
         self._read()
 
     def compare(self, case: str, actual: torch.Tensor, expected: torch.Tensor) -> None:

@@ -34,7 +34,9 @@ def drawn(context: Context) -> Measured:
     """Check functions of elements, conversions and rearrangements of exact numbers, thousands of them."""
     cases = Cases("a function of elements", REMEDY)
     for draw in (draws := Draws(cases, context, "elements", DRAWN[context.device])):
-        draw.chance.choice((_compare_function, _compare_function, _compare_conversion, _compare_move))(draws, cases, draw)
+        draw.chance.choice((_compare_function, _compare_function, _compare_conversion, _compare_move))(
+            draws, cases, draw
+        )
     return cases.result()
 
 
@@ -55,7 +57,11 @@ def _numbers(draw: Draw, shape: t.Sequence[int], form: str, are_small: bool) -> 
         low, high, special = -LARGEST, LARGEST, chance.choice((None, math.inf, -math.inf, math.nan))
     else:
         limits = torch.iinfo(dtype)
-        low, high, special = max(limits.min, -(2**62)), min(limits.max, 2**62), chance.choice((None, limits.min, limits.max))
+        low, high, special = (
+            max(limits.min, -(2**62)),
+            min(limits.max, 2**62),
+            chance.choice((None, limits.min, limits.max)),
+        )
     if are_small:
         low, high, special = 0 if form == "uint8" else -LARGEST, LARGEST, None
     numbers = draw.integers(shape, low, high, torch.int64).to(dtype)

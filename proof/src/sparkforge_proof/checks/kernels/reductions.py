@@ -28,9 +28,21 @@ FLOATS = ("float32", "bfloat16", "float16", "float64")
 #: The largest sum of magnitudes that is exact in every order.
 LARGEST_SUM = {"float64": 2**53, "float32": 2**24, "float16": 2**11, "bfloat16": 2**8}
 #: The sizes of a dimension: around vectors, blocks of threads, and what one block reduces.
-SIZES = ((1, 1), (2, 9), (10, 70), (127, 130), (71, 700), (1_023, 1_030), (700, 5_000), (8_191, 8_200), (30_000, 70_000))
+SIZES = (
+    (1, 1),
+    (2, 9),
+    (10, 70),
+    (127, 130),
+    (71, 700),
+    (1_023, 1_030),
+    (700, 5_000),
+    (8_191, 8_200),
+    (30_000, 70_000),
+)
 #: The kinds of numbers that are compared and not added up.
 KINDS = ("ordinary", "ordinary", "few", "extremes", "equal", "not finite")
+
+
 def rows_of(x: torch.Tensor, dimensions: t.Sequence[int]) -> torch.Tensor:
     """Return numbers in a wide format, with these dimensions last and joined."""
     ends = range(-len(dimensions), 0)
@@ -100,9 +112,7 @@ def selected_right(
     return [of_rows == of_values, are_distinct(rows, indices), same(picked, values)]
 
 
-def ranked_right(
-    x: torch.Tensor, dimension: int, results: t.Sequence[torch.Tensor], rank: int
-) -> list[torch.Tensor]:
+def ranked_right(x: torch.Tensor, dimension: int, results: t.Sequence[torch.Tensor], rank: int) -> list[torch.Tensor]:
     """Return the conditions of the number of a rank, from 1, and its index."""
     rows, (value, index) = rows_of(x, [dimension]), (each.unsqueeze(-1) for each in results)
     value, picked = value.to(rows.dtype), at(rows, index)
@@ -127,7 +137,7 @@ FUNCTIONS = {
 _NAMES = [(table, name) for table, functions in FUNCTIONS.items() for name in functions]
 
 
-@check("reductions.drawn", devices=("cuda", "cpu"), seconds=120, measured=(), factor=1)
+@check("reductions.drawn", devices=("cuda", "cpu"), seconds=120, factor=1)
 def drawn(context: Context) -> Measured:
     """Check reductions, scans, sorts and selections of exact numbers, thousands of them."""
     cases = Cases("a reduction", REMEDY)
@@ -136,16 +146,18 @@ def drawn(context: Context) -> Measured:
     return cases.result()
 
 
-def _shape(draw: Draw) -> tuple[int, ...]:
+def shape_of(draw: Draw) -> tuple[int, ...]:
     """Return a shape of one to four dimensions."""
     most = MOST[draw.device] if draw.chance.random() < 0.1 else USUAL
     while True:
-        shape = tuple(draw.between(draw.chance.choice(SIZES)) for _size in range(draw.chance.choice((1, 2, 2, 3, 3, 4))))
+        shape = tuple(
+            draw.between(draw.chance.choice(SIZES)) for _size in range(draw.chance.choice((1, 2, 2, 3, 3, 4)))
+        )
         if math.prod(shape) <= most:
             return shape
 
 
-def _numbers(draw: Draw, table: str, shape: t.Sequence[int], form: str, terms: int) -> torch.Tensor:
+def numbers_for(draw: Draw, table: str, shape: t.Sequence[int], form: str, terms: int) -> torch.Tensor:
     """Return numbers whose results are exact in a format, whatever the order of their ``terms``."""
     dtype, integers = getattr(torch, form), draw.integers
     if "sums" in table or table == "scans of rows":
@@ -167,7 +179,11 @@ def _numbers(draw: Draw, table: str, shape: t.Sequence[int], form: str, terms: i
     kind = draw.chance.choice(KINDS)
     draw.conditions.append(f"{kind} numbers")
     number = draw.chance.choice((*extremes, 0, 1) if kind == "equal" else extremes)
-    if kind == "not finite" and dtype.is_floating_point and table in ("extremes of rows", "indices in rows", "scans of extremes"):
+    if (
+        kind == "not finite"
+        and dtype.is_floating_point
+        and table in ("extremes of rows", "indices in rows", "scans of extremes")
+    ):
         number = math.nan
     few = integers(shape, 0, 3, torch.int64)
     if kind == "few":
@@ -182,14 +198,14 @@ def _numbers(draw: Draw, table: str, shape: t.Sequence[int], form: str, terms: i
 
 
 def _compare(draws: Draws, cases: Cases, draw: Draw) -> None:
-    chance, shape = draw.chance, _shape(draw)
+    chance, shape = draw.chance, shape_of(draw)
     (table, function), form = chance.choice(_NAMES), chance.choice((*INTEGERS, *FLOATS, *FLOATS))
     dimension = chance.randrange(len(shape))
     dimensions = [dimension]
     if table in ("sums of rows", "extremes of rows"):
         dimensions = sorted(chance.sample(range(len(shape)), chance.randint(1, len(shape))))
     terms = math.prod(shape) if function.endswith("of all") else math.prod(shape[each] for each in dimensions)
-    _memory, x = draw.lay(_numbers(draw, table, shape, form, terms))
+    _memory, x = draw.lay(numbers_for(draw, table, shape, form, terms))
     # On a CPU, torch's median of an expanded row is memory that nobody has set (2.6 to 2.14; docs/evidence/found.md).
     is_exact = terms <= LARGEST_SUM.get(form, 2**20) // 8 and "products" not in table
     if chance.random() < 0.1 and is_exact and function != "median":

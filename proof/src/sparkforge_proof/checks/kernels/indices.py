@@ -1,0 +1,88 @@
+"""Draw calls that write, add up, count or look up by index, and compare them exactly.
+
+The reference compares each index with each position, and joins what is written there, and what was there before, by an
+elementwise function, so that it neither reads nor writes anything by index.
+"""
+
+from __future__ import annotations
+
+import math
+import typing as t
+
+from ...check import Context, Measured, check
+from ..bounds import Cases, functions_of, torch
+from ..draws import Draw, Draws
+from .reductions import FLOATS, INTEGERS, REMEDY, fold, numbers_for, rows_of, shape_of
+
+#: The number of calls in a run, and the most comparisons of an index with a position for each element in a row.
+DRAWN = {"cuda": 4_000, "cpu": 3_000}
+WORK = {"cuda": 2**23, "cpu": 2**17}
+#: The most indices, and the most positions in a row.
+MOST = 900
+
+
+def hits(j: torch.Tensor, size: int) -> torch.Tensor:
+    """Tell for each position and each index whether they are equal."""
+    return torch.arange(size, device=j.device).unsqueeze(-1) == j
+
+
+def put(
+    function: t.Callable[..., torch.Tensor], x: torch.Tensor, i: int, j: torch.Tensor, s: torch.Tensor
+) -> torch.Tensor:
+    """Return ``x``, with each part of ``s`` along dimension ``i`` joined to that at its index by a function."""
+    rows, parts = rows_of(x, [i]), rows_of(s, [i]).unsqueeze(-2)
+    neutral = {torch.add: 0, torch.mul: 1}.get(function)
+    others = rows.unsqueeze(-1) if neutral is None else rows.new_full((), neutral)
+    return function(rows, fold(function, torch.where(hits(j, x.shape[i]), parts, others))).movedim(-1, i)
+
+
+def replace(x: torch.Tensor, i: int, j: torch.Tensor, s: torch.Tensor) -> torch.Tensor:
+    """Return ``x``, with the parts of ``s`` along dimension ``i`` at indices that all differ."""
+    rows, parts, at = rows_of(x, [i]), rows_of(s, [i]).unsqueeze(-2), hits(j, x.shape[i])
+    written = fold(torch.add, torch.where(at, parts, rows.new_zeros(())))
+    return torch.where(fold(torch.maximum, at.long()) > 0, written, rows).movedim(-1, i)
+
+
+def counts(j: torch.Tensor, size: int) -> torch.Tensor:
+    """Return how often each index occurs."""
+    return fold(torch.add, hits(j, size).long())
+
+
+#: Functions by table: of ``x``, a dimension ``i``, indices ``j`` into it, the same in the shape of the source ``e``, and
+#: the source ``s``. They return a result and its reference.
+FUNCTIONS = {
+    table: functions_of(table, "x, i, j, e, s", put=put, replace=replace, counts=counts, fold=fold, rows=rows_of)
+    for table in ("sums by index", "products by index", "extremes by index", "writes by index", "counts by index")
+}
+_NAMES = [(table, name) for table, functions in FUNCTIONS.items() for name in functions]
+
+
+@check("indices.drawn", devices=("cuda", "cpu"), seconds=120, factor=1)
+def drawn(context: Context) -> Measured:
+    """Check what writes, adds, counts or looks up by index, thousands of calls."""
+    cases = Cases("a function with indices", REMEDY)
+    for draw in (draws := Draws(cases, context, "indices", DRAWN[context.device])):
+        _compare(draws, cases, draw)
+    return cases.result()
+
+
+def _compare(draws: Draws, cases: Cases, draw: Draw) -> None:
+    chance, shape, (table, function) = draw.chance, list(shape_of(draw)), draw.chance.choice(_NAMES)
+    i, form = chance.randrange(len(shape)), chance.choice((*INTEGERS, *FLOATS, *FLOATS))
+    shape[i] = min(shape[i], MOST)
+    count = max(1, min(draw.between((1, MOST)), WORK[draw.device] // math.prod(shape)))
+    count = min(count, shape[i]) if table == "writes by index" else count
+    # What is written has one value only if each index occurs once.
+    numbers = (
+        chance.sample(range(shape[i]), count)
+        if table == "writes by index"
+        else chance.choices(range(shape[i]), k=count)
+    )
+    _memory, j = draw.lay(torch.tensor(numbers, device=draw.device))
+    source = [count if each == i else size for each, size in enumerate(shape)]
+    x, s = (draw.lay(numbers_for(draw, table, each, form, count + 1))[1] for each in (shape, source))
+    e = j.view([-1 if each == i else 1 for each in range(len(shape))]).expand(source)
+    case = f"{function}, {tuple(shape)}, {form}, {count} indices in {i}, {', '.join(draw.conditions)}"
+    with cases.offered(f"{function}, {form}"):
+        actual, expected = FUNCTIONS[table][function](x, i, j, e, s)
+        draws.compare(case, actual, expected.to(actual.dtype))
