@@ -11,13 +11,13 @@ from __future__ import annotations
 import math
 import typing as t
 
-from ...check import H200S, X86S_LATER, Context, Measured, check
+from ...check import Context, Measured, check
 from ..bounds import Cases, functions_of, torch
 from ..draws import FILLED, Draw, Draws
 
 REMEDY = (
-    "Use another stack, or rebuild this one from clean sources; to reproduce it, call the function with the named shape, "
-    "strides and format on the device, and on the CPU."
+    "Use another stack, or rebuild this one from clean sources; to reproduce it, call the function with the named "
+    "shape, strides and format on the device, and on the CPU."
 )
 #: The number of calls in a run.
 DRAWN = {"cuda": 10_000, "cpu": 6_000}
@@ -124,8 +124,8 @@ def same(actual: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:
     return (actual == expected) | (actual.isnan() & expected.isnan())
 
 
-#: Functions of numbers by table: of ``x``, some dimensions ``d`` or one dimension ``i``, whether the dimensions are kept
-#: ``k``, a count ``n``, and whether the order is falling ``u``. They return a result and its reference, or conditions.
+#: Functions of numbers by table: of ``x``, some dimensions ``d`` or one dimension ``i``, whether they are kept ``k``, a
+#: count ``n``, and whether the order is falling ``u``. They return a result and its reference, or conditions.
 FUNCTIONS = {
     table: functions_of(
         table, "x, d, i, k, n, u", fold=fold, scan=scan, rows=rows_of, at=at, sorted_right=sorted_right,
