@@ -58,7 +58,8 @@ from sparkforge_proof import check, settings
 from sparkforge_proof.check import Context
 from sparkforge_proof.checks import bounds
 from sparkforge_proof.checks.kernels import attention, attention_grid, attention_reference
-from sparkforge_proof.checks.kernels import scaled_matmul, sparsity, triton_operations
+from sparkforge_proof.checks.kernels import elements, indices, reductions, rows, scaled_matmul, sparsity
+from sparkforge_proof.checks.kernels import triton_operations
 from sparkforge_proof.checks.survey import all_operators, calls, comparison, compositions, conditions, expressions, grid
 from sparkforge_proof.checks.survey import operator_bounds, panels, rounding, variants
 from sparkforge_proof.checks.survey.conditions import Operator
@@ -243,6 +244,54 @@ import torch
 scan = torch.Tensor.logcumsumexp
 torch.Tensor.logcumsumexp = lambda x, dim: scan(x, dim) * (torch.arange(len(x)) % 1920 > 0)
 """
+#: A method of tensors, or a function, that is wrong under conditions of three parts, which draws meet.
+RARE = """
+import torch
+from torch.nn import functional as f
+plain = {0}
+def off(x, *rest, **options):
+    result = plain(x, *rest, **options)
+    return {2} if {1} else result
+{0} = off
+"""
+RARE_FAULTS = (
+    (
+        "reductions",
+        "torch.Tensor.amin",
+        "x.dtype is torch.int64 and bool((x == 2**63 - 1).any())",
+        "plain(x.int(), *rest, **options).long()",
+        "A reduction .amin, .*int64",
+    ),
+    (
+        "reductions",
+        "torch.Tensor.argmax",
+        "x.is_floating_point() and bool((x == -torch.inf).all())",
+        "result + 1",
+        "A reduction .argmax",
+    ),
+    ("reductions", "torch.Tensor.prod", "x.dtype is torch.bool", "result ^ 1", "A reduction .prod"),
+    (
+        "elements",
+        "torch.maximum",
+        "x.dtype is torch.uint8 and x.stride()[-1:] == (2,)",
+        "result + 1",
+        "A function of elements .*maximum of .'uint8'",
+    ),
+    (
+        "indices",
+        "torch.Tensor.scatter_add",
+        "x.dtype is torch.int16 and x.ndim == 3",
+        "x.clone()",
+        "A function with indices .scatter_add, .*int16",
+    ),
+    (
+        "layers",
+        "f.layer_norm",
+        "x.shape[-1] > 8192 and x.dtype is torch.float16",
+        "result * 1.1",
+        "A layer .layer_norm, .*float16",
+    ),
+)
 #: A method of tensors that is wrong in compiled code.
 COMPILED = """
 import torch, unittest.mock as mock
@@ -270,6 +319,7 @@ COMPILED_FAULTS = (
             (f"compilation.{check}", COMPILED.format(*fault), f"Off in programs: .*{name}.*, compiled")
             for check, name, *fault in COMPILED_FAULTS
         ),
+        *((f"{family}.drawn", RARE.format(*fault), cause) for family, *fault, cause in RARE_FAULTS),
         ("survey.float32", BROKEN, "In float32: Ended: sin failed .*: no luck today. The others still ran."),
         ("survey.float32", GRADIENT_OFF, "Off in float32: _foreach_sqrt, backward by "),
         ("compilation.panels", CALLED_AGAIN, r"Off in programs: functions \d+ .*, compiled by "),

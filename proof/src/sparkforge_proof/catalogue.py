@@ -78,7 +78,7 @@ LANES = {
     "optimisers": ("training.",), "sizes": ("sizes.",), "many rows": ("sizes.many",), "random numbers": ("chance.",),
     "streams": ("streams.",), "movement": ("movement.", "companions."), "formats": ("formats.",),
     "layouts": ("layouts.", "triton.", "collectives."), "transforms": ("algebra.fft",), "algebra": ("algebra.",),
-    "exact numbers": ("matmul.", "reductions.", "elements.", "indices."), "fast ways": ("fastpaths.",),
+    "exact numbers": ("matmul.", "reductions.", "elements.", "indices.", "layers."), "fast ways": ("fastpaths.",),
     "training on the host": ("cpu.training.",),
     "survey on the host": ("cpu.survey.float32",), "pairs on the host": ("cpu.survey.",),
     "sizes on the host": ("cpu.sizes.",),

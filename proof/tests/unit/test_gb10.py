@@ -123,7 +123,7 @@ OFF: dict[str, tuple[dict[str, Any], str, bool]] = {
 #: Checks whose results are exact or do not depend on which kernel is chosen.
 EXACT = (
     "matmul.", "attention.", "movement.", "formats.conversions", "formats.integers", "chance.", "triton.operations",
-    "compilation.replays",
+    "compilation.replays", "reductions.", "elements.", "indices.",
 )  # fmt: skip
 
 

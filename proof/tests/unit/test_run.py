@@ -392,7 +392,7 @@ def test_survey_counts_operators_of_last_runs(tmp_path: Path) -> None:
     assert rows[1].measured == "one"
 
 
-@pytest.mark.parametrize(("cores", "on_the_host", "on_the_gpu"), [(2, 1, 2), (20, 7, 22)])
+@pytest.mark.parametrize(("cores", "on_the_host", "on_the_gpu"), [(2, 1, 2), (20, 7, 23)])
 def test_lanes_of_checks(cores: int, on_the_host: int, on_the_gpu: int) -> None:
     parallel, alone = catalogue.lanes(list(catalogue.CHECKS), cores)
     assert [lane[0] == "device.cuda" for lane in parallel].count(True) == on_the_gpu == len(parallel) - on_the_host

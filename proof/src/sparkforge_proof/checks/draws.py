@@ -104,13 +104,20 @@ class Draws:
                     self._read()
         self._read()
 
-    def compare(self, case: str, actual: torch.Tensor, expected: torch.Tensor) -> None:
-        """Compare each element with a reference on the device; NaN equals NaN."""
+    def compare(
+        self, case: str, actual: torch.Tensor, expected: torch.Tensor, allowed: torch.Tensor | None = None
+    ) -> None:
+        """Compare each element with a reference on the device; NaN equals NaN.
+
+        :param allowed: the allowed error; by default, none is.
+        """
         if actual.shape != expected.shape:
             shapes = f"has the shape {tuple(actual.shape)} instead of {tuple(expected.shape)}"
             self._cases.expect(case, False, shapes)
             return
         wrong = actual != expected
+        if allowed is not None:
+            wrong &= ~((actual.to(expected.dtype) - expected).abs() <= allowed)
         if actual.is_floating_point() or actual.is_complex():
             wrong &= ~(actual.isnan() & expected.isnan())
         self._pending.append((case, wrong.numel()))

@@ -48,8 +48,8 @@ def counts(j: torch.Tensor, size: int) -> torch.Tensor:
     return fold(torch.add, hits(j, size).long())
 
 
-#: Functions by table: of ``x``, a dimension ``i``, indices ``j`` into it, the source ``s``, and the indices in the shape
-#: of the source, ``e``. They return a result and its reference.
+#: Functions by table: of ``x``, a dimension ``i``, indices ``j`` into it, the source ``s``, and ``e``, the indices in
+#: the shape of the source. They return a result and its reference.
 FUNCTIONS = {
     table: functions_of(table, "x, i, j, e, s", put=put, replace=replace, counts=counts, fold=fold, rows=rows_of)
     for table in ("sums by index", "products by index", "extremes by index", "writes by index", "counts by index")

@@ -148,7 +148,7 @@ def drawn(context: Context) -> Measured:
 
 def shape_of(draw: Draw) -> tuple[int, ...]:
     """Return a shape of one to four dimensions."""
-    most = MOST[draw.device] if draw.chance.random() < 0.1 else USUAL
+    most = MOST[draw.device] if draw.chance.random() < 0.2 else USUAL
     while True:
         shape = tuple(
             draw.between(draw.chance.choice(SIZES)) for _size in range(draw.chance.choice((1, 2, 2, 3, 3, 4)))
