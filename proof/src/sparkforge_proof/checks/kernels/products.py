@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import typing as t
 
+from ..._shared.module_utils._core import versions
 from ...check import Context
 from ..bounds import Cases, functions_of, torch
 from ..draws import Draw, Draws
@@ -100,7 +101,7 @@ def _numbers(name: str, terms: int, columns: int) -> tuple[float, int]:
 
 def _loses_infinity(draw: Draw, dtype: torch.dtype) -> bool:
     """Tell whether torch makes two infinite terms of equal signs NaN (2.6 on a CPU, pytorch#171034)."""
-    return draw.device == "cpu" and dtype is torch.bfloat16 and int(torch.__version__.split(".")[1]) < 11
+    return draw.device == "cpu" and dtype is torch.bfloat16 and versions.numbers(torch.__version__) < (2, 11)
 
 
 def _compare(draws: Draws, cases: Cases, draw: Draw, name: str, dtype: torch.dtype, suffix: str) -> None:
