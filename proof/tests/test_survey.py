@@ -701,10 +701,11 @@ torch.Tensor.__matmul__, shapes.f.grouped_mm, torch.linalg.eigh = beyond, groupe
 torch.fft.fft = lambda x: transform(x).nan_to_num(0) if wrong else transform(x)
 batch, cholesky, two = torch.bmm, torch.linalg.cholesky, torch.mm
 torch.bmm, torch.linalg.cholesky, torch.mm = batches, hundreds, views
+SMALL = {"seed": 1, "samples": 3}
 exact, right, counts = torch.eye(8).double(), torch.ones(8, 9).double(), algebra.HUNDREDS[0]
 algebra.MANY, algebra.HUNDREDS = ((1, 1), (2, 2)), (counts, (5, 5))
 for wrong in (False, True):
-    context, cases = Context(Device("cpu"), limits={"seed": 1}), [bounds.Cases("it", "") for _part in range(7)]
+    context, cases = Context(Device("cpu"), limits=SMALL), [bounds.Cases("it", "") for _part in range(7)]
     layouts._compare_many_rows(cases[0], context, bounds.functions_of("sparse", "x, y"))
     algebra._compare_singular(cases[1], context, "float32", 4, 5)
     transforms._compare_overflow(cases[2], context)

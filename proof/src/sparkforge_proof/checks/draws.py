@@ -19,7 +19,7 @@ from .bounds import Cases, torch
 TOGETHER = 64
 #: The numbers in memory before a view, and behind each of its rows.
 BEFORE, GAPS = (0, 0, 1, 2, 3), (0, 0, 1, 2, 3, 5, 8, 16, 28)
-#: What lies around a view of integers, and of other numbers if a library is known to read NaN there.
+#: The number around a view of integers, and around other views if a library is known to read NaN there.
 FILLED = 77
 #: The numbers around a view that do not depend on its size.
 AROUND = 2**16

@@ -133,6 +133,6 @@ def _compare_move(draws: Draws, cases: Cases, draw: Draw) -> None:
     positions = torch.arange(1, len(numbers)).view(shape)
     case = f"{name}, {shape}, {form}, {dimension} {count}, {', '.join(draw.conditions)}"
     with cases.offered(f"{name}, {form}"):
-        # Where nothing is copied, the position is 0, and so is the number.
+        # The position of a number that is not copied is 0, like the number.
         expected = numbers[MOVES[name](positions, dimension, count).to(draw.device)]
         draws.compare(case, MOVES[name](x, dimension, count), expected)

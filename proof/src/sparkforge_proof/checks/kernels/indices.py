@@ -72,7 +72,7 @@ def _compare(draws: Draws, cases: Cases, draw: Draw) -> None:
     shape[i] = min(shape[i], MOST)
     count = max(1, min(draw.between((1, MOST)), WORK[draw.device] // math.prod(shape)))
     count = min(count, shape[i]) if table == "writes by index" else count
-    # What is written has one value only if each index occurs once.
+    # If an index occurred twice, either value could be written.
     numbers = (
         chance.sample(range(shape[i]), count)
         if table == "writes by index"

@@ -16,7 +16,7 @@ from ..draws import Draw, Draws
 from .reductions import FLOATS, REMEDY, fold, rows_of
 
 #: The number of calls in a run, and the most elements of a usual one and of one in three.
-DRAWN = {"cuda": 4_000, "cpu": 2_000}
+DRAWN = {"cuda": 6_000, "cpu": 3_000}
 USUAL, MOST = 2**13, {"cuda": 2**22, "cpu": 2**17}
 #: The lengths of rows: around vectors and blocks of threads, and those of models and vocabularies.
 LENGTHS = (
@@ -36,7 +36,7 @@ COUNTS = ((1, 1), (2, 5), (6, 40), (31, 34), (60, 300), (1_000, 1_100))
 ALLOWED = {"float64": 2.0**-30, "float32": 2.0**-12, "float16": 2.0**-7, "bfloat16": 2.0**-4}
 #: The size below which results of 32 and 64 bits are not expected to be more accurate, because terms cancel.
 SMALLEST = 2.0**-8
-#: What norms add to a variance: nothing is divided by less.
+#: The number that norms add to a variance, so that they divide by at least 1.
 EPSILON = 1.0
 
 
