@@ -7,7 +7,7 @@ import pytest
 from sparkforge_proof.catalogue import CHECKS
 from sparkforge_proof.check import Context
 from sparkforge_proof.checks.kernels import algebra, attention, attention_grid
-from sparkforge_proof.checks.kernels.convolution import Layer, density, output_size, terms, weight_shape
+from sparkforge_proof.checks.kernels.layers import Layer
 from sparkforge_proof.checks.kernels.scaled_matmul import rowwise_failure, scale_offset
 
 
@@ -80,30 +80,24 @@ def test_attention_defect_is_known_of_heads_of_one_number_on_a_cpu(monkeypatch, 
 @pytest.mark.parametrize(
     ("layer", "size"),
     [
-        (Layer("", 3, 4, (3, 3), (14, 14), padding=1), (14, 14)),
-        (Layer("", 3, 4, (3, 3), (17, 13), stride=2, padding=1), (9, 7)),
-        (Layer("", 4, 4, (5, 3), (15, 16), padding=2, dilation=2), (11, 16)),
-        (Layer("", 4, 4, (4,), (61,), stride=3, padding=3, dilation=2), (21,)),
-        (Layer("", 3, 4, (3, 3), (9, 8), stride=2, padding=1, transposed=True, output_padding=1), (18, 16)),
-        (Layer("", 3, 4, (4, 2), (8, 9), padding=1, dilation=2, transposed=True), (12, 9)),
+        (Layer(3, 4, (3, 3), (14, 14), 2, (1, 1), (1, 1), (1, 1), (0, 0)), (14, 14)),
+        (Layer(3, 4, (3, 3), (17, 13), 2, (2, 1), (1, 1), (1, 1), (0, 0)), (9, 13)),
+        (Layer(4, 4, (5, 3), (15, 16), 2, (1, 1), (2, 2), (2, 2), (0, 0)), (11, 16)),
+        (Layer(4, 4, (4,), (61,), 2, (3,), (3,), (2,), (0,)), (21,)),
+        (Layer(3, 4, (3, 3), (9, 8), 2, (2, 2), (1, 1), (1, 1), (1, 0), transposed=True), (18, 15)),
+        (Layer(3, 4, (4, 2), (8, 9), 2, (1, 1), (1, 1), (2, 2), (0, 0), transposed=True), (12, 9)),
     ],
 )
 def test_output_size(layer: Layer, size: tuple[int, ...]):
-    assert output_size(layer) == size
+    assert layer.output == size
 
 
 def test_weight_shape_and_number_of_summed_products():
-    layer = Layer("", 6, 8, (3, 2), (9, 9), groups=2)
-    assert weight_shape(layer) == (8, 3, 3, 2)
-    assert weight_shape(layer._replace(transposed=True)) == (6, 4, 3, 2)
-    assert terms(Layer("", 6, 8, (3, 3), (10, 10), batch=2, groups=2)) == (27, 36, 128)
-
-
-def test_density_keeps_sums_exact():
-    layer = Layer("", 32, 40, (3, 3), (14, 14), padding=1)
-    for largest in (2**8, 2**11):
-        assert density(layer, largest) ** 2 * max(terms(layer)) <= largest / 2
-    assert density(Layer("", 1, 1, (1,), (4,)), 2**11) == 0.8, "short sums keep some zeros"
+    layer = Layer(6, 8, (3, 2), (9, 9), 2, (1, 1), (0, 0), (1, 1), (0, 0), 2)
+    assert layer.shapes[1] == (8, 3, 3, 2)
+    assert layer._replace(transposed=True).shapes[1] == (6, 4, 3, 2)
+    layer = layer._replace(kernel=(3, 3), size=(10, 10))
+    assert layer.terms() == {"forward": 27, "dInput": 36, "dWeight": 128, "dBias": 128}
 
 
 def test_check_that_may_break_the_device_runs_last():
