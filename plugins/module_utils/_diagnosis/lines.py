@@ -217,22 +217,22 @@ def _of_fields(message: t.Match[str]) -> Line:
 
 
 def _unwrap_json(raw: str) -> str:
-    """Return the message from a JSON line of Docker or Ansible, as a logfmt line if it has a level."""
+    """Return the message from a JSON line of Docker, Ansible or a server, as a logfmt line if it has a level."""
     if raw.startswith("{") and raw.rstrip().endswith("}"):
         try:
             fields = json.loads(raw)
         except (ValueError, RecursionError):
             return raw
-        message = next((fields[name] for name in _FIELDS if isinstance(fields.get(name), str)), None)
+        texts = (fields[name] for name in _FIELDS if isinstance(fields.get(name), str))
+        message = next((text.rstrip("\n").replace("\n", " ") for text in texts), None)
+        error = next(filter(None, map(fields.get, ("error", "err", "reason", "detail"))), None)
+        error = error.get("message") if isinstance(error, dict) and len(fields) == 1 else error
         if message is None:
-            return raw
-        message = str(message).rstrip("\n").replace("\n", " ")
-        level = fields.get("level")
-        error = fields.get("error") or fields.get("err") or fields.get("reason")
-        if not isinstance(level, str):
-            return message
+            return f"level=error msg={json.dumps(error, ensure_ascii=False)}" if isinstance(error, str) else raw
+        level = "error" if fields.get("object") == "error" else fields.get("level")
         error_field = f" error={json.dumps(error, ensure_ascii=False)}" if error else ""
-        return f"level={level} msg={json.dumps(message, ensure_ascii=False)}{error_field}"
+        msg = f"level={level} msg={json.dumps(message, ensure_ascii=False)}{error_field}"
+        return msg if isinstance(level, str) else message
     if "! => {" in raw and (messages := _ANSIBLE.findall(raw)):
         return "\n".join(map(_unescape, messages))
     if raw.startswith("    ") and (value := _PRETTY.fullmatch(raw)):

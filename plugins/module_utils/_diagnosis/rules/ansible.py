@@ -845,8 +845,10 @@ remedy = Install docker 7.1 or newer in that environment (python3 -m pip install
 [ansible-download]
 keys =
     "HTTP Error
+    response: 'HTTP Error
     Status code was
 pattern =
+    ^\s*response: 'HTTP Error (?P<status3>[45]\d\d): (?P<why3>[\w ]+)
     (?:^|Failed to download \w+ at (?P<url>\S+): )HTTP Error (?P<status>[45]\d\d): (?P<why>[\w ]+)
     Status code was (?P<status2>[45]\d\d) and not \[(?P<want>[\d, ]+)\](?:: (?:HTTP Error \d+: )?(?P<why2>[\w ]{3,60}))?
 values =

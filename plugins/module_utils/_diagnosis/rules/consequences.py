@@ -985,6 +985,16 @@ remedy = Run it by hand (docker inspect --format '{{{{json .Config.Healthcheck}}
     read docker logs CONTAINER; if the service only needs longer, raise timeout and start_period of the health check.
 source = milvus-io/milvus#38011
 
+[server-not-ready]
+keys = not ready after
+pattern = (?P<name>\w[\w.-]*) (?:is |was )?not ready after (?P<time>\d+ ?\w+)
+cause = {name} did not answer within {time}: it still loads or compiles, which takes minutes at a first start, or it
+    ended.
+remedy = Read its own log for the first error (docker logs CONTAINER, or the file that the lines below name), and look
+    whether its process still runs and its memory grows (docker top CONTAINER, nvidia-smi). If it only loads, wait
+    longer.
+source = mark-ramsey-ri/vllm-dgx-spark#2
+
 [process-pool-broken]
 keys =
     BrokenProcessPool
@@ -1565,6 +1575,26 @@ remedy = Check whether it continues (iostat, nvidia-smi, free -h): a network fil
     slow, and a process that was killed writes nothing here (journalctl -k | grep -i oom); copy the model to the local
     NVMe, leave memory for the GPU and the page cache free, and set a longer time limit if something waits for it.
 source = ollama/ollama#6031
+
+[ends-in-download]
+keys = The log ends with:
+pattern =
+    ^The log ends with: (?P<step>[^\n]*?\b\d{1,2}%\|[^|\n]*\| *[\d.]+[kMGT]?B?/[\d.]+ ?[kMGT]?B? \[[^\n]*)
+    ^The log ends with: [^\n]*(?P<step2>Falling back to regular HTTP download)
+cause = The log ends in the middle of a step that counts its progress ({step}): it goes on, hangs, or was ended.
+remedy = Check whether the network or the GPU still works (sar -n DEV 1 3; nvidia-smi). Stop a download that stands
+    still and repeat it, which keeps finished files: HF_HUB_DISABLE_XET=1 uses plain HTTP, HF_TOKEN raises the limits,
+    and hf download MODEL --max-workers 2 loads less at once. For the end of the process, read journalctl -k.
+source = huggingface/xet-core#293
+
+[ends-in-ray]
+keys = The log ends with:
+pattern = ^The log ends with: [^\n]*(?P<step>Retrying to get node with node ID)
+cause = The log ends while a Ray node waits until the head lists it ({step}).
+remedy = If it goes no further: use the same Ray and Python on both hosts, give each host's own address in the network
+    between them (ray start --node-ip-address), open the ports between the hosts (ufw; network host for a container),
+    and stop what an earlier start left (ray stop --force; rm -rf /tmp/ray) on both.
+source = ServerlessLLM/ServerlessLLM#311
 
 [ends-in-retries]
 keys = The log ends with:

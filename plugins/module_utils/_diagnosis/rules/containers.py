@@ -210,6 +210,15 @@ remedy = Run sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml, correct
     chmod 644 /etc/cdi/nvidia.yaml. With Podman 4.9, keep the toolkit below 1.19.
 source = NVIDIA/nvidia-container-toolkit#1940
 
+[cdi-specification-missing]
+keys = CDI device specs missing
+pattern = (CDI device specs? missing)
+cause = Docker is to give the GPU to containers by CDI, but the host has no CDI specification of it ({found}).
+remedy = Run sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml, check that nvidia-ctk cdi list names
+    nvidia.com/gpu=all, and start the installation again. Repeat it after each update of the driver, or install
+    nvidia-container-toolkit 1.18 or newer, whose unit nvidia-cdi-refresh does so.
+source = NVIDIA/NemoClaw#3252
+
 [cdi-stale]
 keys =
     cannot stat `/usr/lib

@@ -792,7 +792,7 @@ keys =
     {"detail":"Model
 pattern =
     The model '([^'\n]+)' does not exist
-    'detail': ?'Model (\S+) does not exist
+    (?:'detail': ?'|^)Model (\S+) does not exist
 cause = The client requests the model {found}, but the server uses another name.
 remedy = Request the name that /v1/models lists, or start the server with --served-model-name.
 

@@ -124,6 +124,18 @@ source =
     vllm-project/vllm#15385
     ray-project/ray#45570
 
+[ray-address-empty]
+keys = Malformed host:
+pattern = ValueError: Malformed host: ?(?P<host>\S*)
+values =
+    state of host: . => is not a host name or an address
+    state of host:  => is empty
+cause = The address with which ray start is called {state}[ ({host})].
+remedy = Set the variable where the command runs: one that only the host's shell knows is empty in a container (docker
+    run -e NODE_IP=ADDRESS). Check it with echo, and pass the host's address in the network between the hosts to
+    --node-ip-address.
+source = spark-arena/sparkrun#132
+
 [socket-path-too-long]
 keys =
     AF_UNIX path

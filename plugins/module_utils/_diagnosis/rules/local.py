@@ -619,9 +619,11 @@ source = LucianoCirino/efficiency-nodes-comfyui#214
 
 [comfyui-prompt-refused]
 keys = prompt_outputs_failed_validation
-pattern = (prompt_outputs_failed_validation)
+pattern = prompt_outputs_failed_validation'[^\n]*?'details': ?'(?P<input>\w+): '?(?P<value>[^'\n]*)'? not in
+    (prompt_outputs_failed_validation)
 uncertain = yes
-cause = ComfyUI does not run the workflow: {found}. The lines above name the nodes and their inputs.
+cause = ComfyUI does not run the workflow: {found}[ has the value {value}, which is not in its list]. The lines above or
+    below name the nodes and their inputs.
 remedy = Connect each input that they name, choose each value again that is not in the list (for a model, put its file
     into the directory below models, and reload the page), and update ComfyUI and its nodes.
 

@@ -448,6 +448,15 @@ remedy = On both sides, set the same index of a RoCE v2 GID with an IPv4 address
     nothing gets through, check the fabric (role fabric).
 source = linux-rdma/perftest#44
 
+[rdma-perftest-remote]
+keys = Failed status 10
+pattern = Failed status (10)\b[^\n]*
+cause = The other side refused perftest's access to its memory (status {found}).
+remedy = Start both sides new, with the same release and the same options (size, --use_cuda, -R), and with messages of
+    at most 64 KiB (-s 65536): on some Sparks perftest itself fails with longer ones, while NCCL works. The kernel's log
+    of the other host names the local error (journalctl -k | grep mlx5).
+source = linux-rdma/perftest#394
+
 [rdma-gpu-memory]
 keys = Failed status 4: wr_id
 pattern = (Failed status 4: wr_id \d+)

@@ -504,7 +504,7 @@ keys =
     ailed-to-run-update-on-reboot
     waiting for the update to be applied
     failed to read flash
-    failed to erase fw
+    failed to erase
     CapsuleApp: failed
     Could not apply capsule
     failed to wait for detach
@@ -546,7 +546,7 @@ pattern =
     (?P<why13>failed to read flash)
     [Ff]ailed (?P<why15>to write-firmware: [^\n]{1,140})
     [Ff]ailed (?P<why16>to download, server response was \d+)
-    (?P<why14>failed to erase fw[^\n]*)
+    (?P<why14>failed to erase [^\n]{1,140})
     (?P<why1>org\.freedesktop\.fwupd was not provided)
     (?P<why2>Blocked executable in the ESP)[^:\n]*: (?P<file>/\S+)
     (?P<why3>[\w ]*power is required)

@@ -416,12 +416,58 @@ keys =
     AuthenticationError: Error code: 401
     Incorrect API key provided
     invalid_api_key
+    Invalid API Key
+    Invalid proxy server token
+    "error":"Unauthorized"
+    "error": "Unauthorized"
 pattern =
     (AuthenticationError: Error code: 401)
-    (Incorrect API key provided|invalid_api_key)
+    (Incorrect API key provided|invalid_api_key|Invalid API Key|Invalid proxy server token)
+    ^(Unauthorized)\s*$
 cause = The server refuses the client's API key ({found}).
-remedy = Set the client's key to the one that the server was started with (--api-key or VLLM_API_KEY of vLLM; any text
-    if it has none), and check that base_url is that server's (http://HOST:PORT/v1), not OpenAI's.
+remedy = Set the client's key to the one that the server was started with (--api-key or VLLM_API_KEY of vLLM,
+    LITELLM_MASTER_KEY; any text if it has none), and check that base_url is that server's (http://HOST:PORT/v1), not
+    OpenAI's.
+
+[api-path-unknown]
+keys =
+    "detail":"Not Found"
+    "detail": "Not Found"
+    "File Not Found"
+    Method Not Allowed
+    POST /generate HTTP
+pattern =
+    ^(?:File )?(?P<why>Not Found)\s*$
+    ^(?P<why2>Method Not Allowed)\s*$
+    "POST (?P<path>/\S+) HTTP/1\.1" (?P<why3>40[45])\b
+values =
+    advice of why: Method => Send what the path expects: chat/completions, completions and embeddings take a POST with
+    + a JSON body (curl -d …), and a browser only sends GET
+    advice of why: . => Request a path that the server lists (/docs, /openapi.json, /v1/models). For an OpenAI client
+    + the base URL ends in /v1 (http://HOST:PORT/v1), because it adds /chat/completions itself; Ollama's own API is
+    + below /api
+cause = The server answers, but not on that address[ ({path})]: {why}.
+remedy = {advice}. If none of its paths exists, another program listens on that port (ss -ltnp).
+source = vllm-project/vllm#5082
+
+[api-body-refused]
+keys =
+    "loc":
+    'loc':
+pattern =
+    'loc': ?[\[(]'(?:body|query|path)'(?:, ?(?P<field>[^\])\n]{1,160}))?[\])], ?'msg': ?'(?P<why>[^'\n]{3,160})
+cause = The server's interface refuses the request[ at {field}]: {why}.
+remedy = Send that field with the type that /docs or /openapi.json lists (chat/completions takes messages, completions a
+    prompt, both as JSON with the header Content-Type: application/json). If content must be a string, the server or the
+    model's chat template takes no list of parts: send plain text, or update the server.
+source = chatboxai/chatbox#1352
+
+[api-still-loading]
+keys = "Loading model"
+pattern = ^(Loading model)\s*$
+cause = llama-server still loads the model ({found}), and answers other requests only afterwards.
+remedy = Wait until /health answers with 200 (curl -f http://HOST:PORT/health), and let what depends on it wait for that
+    as well (a health check with a long start_period, or retries). If it never does, read the server's own log.
 
 [yarn-engine]
 keys = is incompatible with this module
