@@ -123,6 +123,7 @@ def test_library_for_other_gpus_beside_one_that_runs() -> None:
          ("no", "platform")),
         (package("x", files=0), "no", ("no", "empty")),
         (package("x", version="0.0.0.dev0", requires=["torch"]), "no", ("no", "empty")),
+        (package("nvidia-npp-cu13", version="0.0.0a0"), "no", ("no", "empty")),
         (package("cuda-toolkit", files=0, requires=["nvidia-cuda-runtime; extra == 'cudart'"]), "yes", None),
     ],
 )  # fmt: skip

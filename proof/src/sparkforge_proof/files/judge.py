@@ -178,7 +178,7 @@ def _of_package(
             check_wheel_fits(package["file"], (int(major), int(minor)), device.machine, device.host["GLIBC"])
         except SparkforgeError as error:
             yield report("no", "platform", error.cause)
-    is_zero = re.fullmatch(r"0(?:\.0)*(?:\.?dev\d+)?", package["version"]) and not package["libraries"]
+    is_zero = re.fullmatch(r"0(?:\.0)*(?:\.?(?:a|dev|post)\d+)?", package["version"]) and not package["libraries"]
     if (package["files"] < 2 and is_zero) or not (package["files"] or package["requires"]):
         yield report("no", "empty", f"its version {package['version']} is a placeholder, which holds no program.")
     yield from (report("no", "damaged", cause) for cause in package["damaged"][:_SHOWN])
@@ -407,10 +407,10 @@ def paths(targets: t.Sequence[str], device: Device) -> dict[str, t.Any]:
 def _in_directory(path: str, device: Device) -> tuple[list[Contents], list[Finding], Device]:
     """Return the packages in a directory, findings about its image, and the device with the libc versions there."""
     if not os.path.isdir(path):
-        fault = "is neither a directory nor a wheel" if os.path.exists(path) else "does not exist"
-        raise SparkforgeError(
-            f"{path} {fault}.", "Name a requirement, a file that ends in .whl, or a directory.", path=path
-        )
+        kind = "a source distribution" if path.endswith((".tar.gz", ".zip")) else "neither a directory nor a wheel"
+        fault = f"is {kind}" if os.path.exists(path) else "does not exist"
+        remedy = "Name a requirement, a file that ends in .whl (pip wheel --no-deps PATH builds it), or a directory."
+        raise SparkforgeError(f"{path} {fault}.", remedy, path=path)
     if os.path.isfile(os.path.join(path, "config.json")) and os.path.isdir(os.path.join(path, "rootfs")):
         # This is an OCI bundle for runc or umoci.
         path = os.path.join(path, "rootfs")
