@@ -778,11 +778,12 @@ def test_endless_loader_configuration_is_ignored(image: Path, kind: str) -> None
 
 @pytest.mark.parametrize(
     ("kind", "cause"),
-    [("nothing", "does not exist"), ("a file", "neither a directory"), ("an empty directory", "no Python package")],
-)
+    [("nothing", "does not exist"), ("a file", "neither a directory"), ("an empty directory", "no Python package"),
+     ("a.tar.gz", "a source distribution")],
+)  # fmt: skip
 def test_target_without_packages_is_refused(tmp_path: Path, kind: str, cause: str) -> None:
-    path = tmp_path / "target"
-    if kind == "a file":
+    path = tmp_path / kind
+    if kind.startswith("a") and "directory" not in kind:
         path.write_text("")
     elif kind != "nothing":
         path.mkdir()

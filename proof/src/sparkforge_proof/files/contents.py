@@ -141,7 +141,7 @@ def of_environments(root: str, environment: str | None = None) -> list[Contents]
     if not sites:
         raise NoPackageError(
             f"There is no Python package below {top}.",
-            "Name an environment, the root of a file system (podman image mount prints it) or a wheel (pip wheel PATH).",
+            "Name an environment, a file system's root (podman image mount prints it) or a wheel (pip wheel PATH).",
             path=top,
         )
     contents = []
