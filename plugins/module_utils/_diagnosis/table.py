@@ -31,7 +31,7 @@ _BEFORE = re.compile(
 _KIND = re.compile(
     r"(?P<ModuleNotFoundError>No module)|(?P<ImportError>cannot import|lib\S+: cannot open|.*be imported)"
     r"|(?P<TypeError>.*(?:unexpected keyword|'NoneType' object|positional arg|not (?:call|subscript|iter)able))"
-    r"|(?P<AttributeError>.*has no attribute)|(?P<NameError>name \S+ is not defined)|(?P<RuntimeError>)"
+    r"|(?P<AttributeError>.*no attrib)|(?P<NameError>name \S+ is n)|(?P<CalledProcessError>Command )|(?P<RuntimeError>)"
 )
 _QUOTES = "'\"`\u2018\u2019\u201c\u201d"
 

@@ -909,7 +909,7 @@ keys =
     Failed to create llama_context
     is not None
 pattern =
-    ValueError: (Failed to load model from file): (?P<file>\S+)
+    (?:ValueError: |^)(Failed to load model from file): (?P<file>\S+)
     ValueError: (Failed to create llama_context)
     (?:assert) (self\.(?:_?model|_?ctx)(?:\.\w+)? is not None)$
 cause = llama-cpp-python could not load the model[ {file}] ({found}), and its message does not say why.
@@ -987,7 +987,7 @@ source = milvus-io/milvus#38011
 
 [server-not-ready]
 keys = not ready after
-pattern = (?P<name>\w[\w.-]*) (?:is |was )?not ready after (?P<time>\d+ ?\w+)
+pattern = (?:^|\s)(?P<name>\w[\w.-]{0,40}) (?:is |was )?not ready after (?P<time>\d+ ?\w+)
 cause = {name} did not answer within {time}: it still loads or compiles, which takes minutes at a first start, or it
     ended.
 remedy = Read its own log for the first error (docker logs CONTAINER, or the file that the lines below name), and look
@@ -1579,7 +1579,7 @@ source = ollama/ollama#6031
 [ends-in-download]
 keys = The log ends with:
 pattern =
-    ^The log ends with: (?P<step>[^\n]*?\b\d{1,2}%\|[^|\n]*\| *[\d.]+[kMGT]?B?/[\d.]+ ?[kMGT]?B? \[[^\n]*)
+    ^The log ends with: (?P<step>[^|\n]*\b\d{1,2}%\|[^|\n]*\| {0,9}[\d.]{1,9}[kMGT]?/[^\n]*)
     ^The log ends with: [^\n]*(?P<step2>Falling back to regular HTTP download)
 cause = The log ends in the middle of a step that counts its progress ({step}): it goes on, hangs, or was ended.
 remedy = Check whether the network or the GPU still works (sar -n DEV 1 3; nvidia-smi). Stop a download that stands

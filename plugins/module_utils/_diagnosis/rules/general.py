@@ -840,7 +840,7 @@ keys =
     got signal:
     Received Signals.
 pattern =
-    SignalException: Process \d+ got signal: (?P<number1>\d+)
+    (?:SignalException: |^)Process \d+ got signal: (?P<number1>\d+)
     Received Signals\.SIG\w+: (?P<number2>\d+)
 uncertain = yes
 values =

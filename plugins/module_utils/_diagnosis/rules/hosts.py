@@ -126,7 +126,7 @@ source =
 
 [ray-address-empty]
 keys = Malformed host:
-pattern = ValueError: Malformed host: ?(?P<host>\S*)
+pattern = (?:ValueError: |^)Malformed host: ?(?P<host>\S*)
 values =
     state of host: . => is not a host name or an address
     state of host:  => is empty

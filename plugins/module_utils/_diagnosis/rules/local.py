@@ -28,7 +28,7 @@ keys =
 pattern =
     (BPE pre-tokenizer was not recognized)
     hf-to-gguf:Model (\w+) is not supported
-    ValueError: Can not map (tensor '[^'\n]+)
+    (?:ValueError: |^)Can not map (tensor '[^'\n]+)
     Failed compiling llama\.cpp with (WARNING:hf-to-gguf):\*
 values =
     reason of found: WARNING => usually because it does not know the tokenizer (run its convert_hf_to_gguf.py by hand,
@@ -644,7 +644,7 @@ source = lmstudio-ai/lmstudio-bug-tracker#285
 
 [gguf-tokenizer-file-missing]
 keys = File not found:
-pattern = FileNotFoundError: File not found: (?P<file>\S*tokenizer(?:\.model|\.json|_config\.json))
+pattern = (?:FileNotFoundError: |^)File not found: (?P<file>\S*tokenizer(?:\.model|\.json|_config\.json))
 cause = The converter to GGUF looks for {file}, which the directory does not contain. Only the weights were saved there,
     or the original model has another kind of tokenizer.
 remedy = Save the tokenizer into the directory too (tokenizer.save_pretrained), or copy tokenizer.model, tokenizer.json

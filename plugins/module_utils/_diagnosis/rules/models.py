@@ -168,7 +168,7 @@ keys =
     Error: Architecture
 pattern =
     GGUF model with architecture (\w+) is not supported yet
-    ValueError: Architecture (\w+) not supported
+    (?:ValueError: |^)Architecture (\w+) not supported
 cause = Transformers, and therefore vLLM and SGLang, cannot read GGUF files of {found}.
 remedy = Run the GGUF with llama.cpp or Ollama, or use the model in safetensors for this engine.
 
@@ -246,7 +246,7 @@ keys =
     expected target_modules to
     unexpected modules: [
 pattern =
-    ValueError: (?P<weight1>\S+) is unsupported LoRA weight
+    (?:ValueError: |^)(?P<weight1>\S+) is unsupported LoRA weight
     vLLM only supports (?P<weight4>modules_to_save) being None
     vLLM does not yet support (?P<weight5>DoRA)
     expected target[ _]modules in (?P<taken>\[[^\]\n]{0,200}\]?)[^\n]*? but received (?P<weight2>\[[^\]\n]{0,200})

@@ -364,7 +364,7 @@ keys =
     pandoc was found
     chromedriver
 pattern =
-    (Tesseract)NotFoundError
+    (Tesseract)NotFoundError|^(tesseract) is not installed
     Is (poppler) installed and in PATH
     ExecutableNotFound: failed to execute \S*?'?(dot)\b
     (J)AVA_GATEWAY_EXITED|(Java) gateway process exited

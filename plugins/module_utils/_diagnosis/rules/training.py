@@ -348,7 +348,7 @@ source = pytorch/pytorch#153354
 
 [group-not-initialized]
 keys = group is not initialized
-pattern = AssertionError: (?P<group>[\w ]{3,60} group) is not initialized
+pattern = (?:AssertionError: |^)(?P<group>[\w ]{3,60} group) is not initialized
 cause = The program used a process group ({group}) before setting up its groups.
 remedy = Start it with torchrun (also with one process), and call initialize_megatron or initialize_model_parallel
     first. If there are two copies of megatron (one below the program, one installed with pip), each has its own groups:
@@ -446,7 +446,7 @@ source = pytorch/pytorch#151223
 
 [calibration-left-out]
 keys = scaling factor
-pattern = AssertionError: (scaling factor (?:tensor\(|[\d.e-]+ not positive))
+pattern = (?:AssertionError: |^)(scaling factor (?:tensor\(|[\d.e-]+ not positive))
 cause = A quantizer saw no data in the calibration ({found}), mostly an expert that no sample reached.
 remedy = Calibrate with more and longer samples (--calib_size 512 and more, of several data sets), let all experts take
     part (a newer ModelOpt does that for MoE models), or leave those layers out of the quantization.
