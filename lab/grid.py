@@ -75,13 +75,13 @@ def all_pairs() -> set[Pair]:
     }
 
 
-def draw(chance: random.Random, missing: set[Pair], are_drawn: bool) -> Row | None:
+def draw(chance: random.Random, missing: list[Pair], are_drawn: bool) -> Row | None:
     """Return a random row that contains one of the missing pairs, or None if the row is not allowed.
 
     :param are_drawn: whether the row has a drawn size; otherwise it has another one.
     """
     row = {axis: chance.choice(values) for axis, values in AXES.items()}
-    row.update(chance.choice(sorted(missing)))
+    row.update(chance.choice(missing))
     return row if is_allowed(list(row.values())) and (row["size"] == "drawn") == are_drawn else None
 
 
@@ -102,7 +102,8 @@ def rows_with(chance: random.Random, pairs: set[Pair], a_day: int, are_drawn: bo
     """Return rows that together contain the pairs, for a number of days that is a multiple of ``DAYS``."""
     missing, rows = set(pairs), list[Row]()
     while missing or len(rows) % (a_day * DAYS):
-        tries = (draw(chance, missing or pairs, are_drawn) for _try in range(CANDIDATES))
+        listed = sorted(missing or pairs)
+        tries = (draw(chance, listed, are_drawn) for _try in range(CANDIDATES))
         best = max(filter(None, tries), key=lambda row: len(pairs_of(row) & missing))
         rows.append(best)
         missing -= pairs_of(best)
