@@ -476,6 +476,25 @@ cause = The container[ {name}] of a pod keeps exiting, and Kubernetes waits befo
 remedy = Read what it printed (kubectl logs POD --previous --all-containers) and how it ended (kubectl describe pod POD:
     Last State, Exit Code; 137 is a kill, usually because memory ran out).
 
+[pod-pending]
+keys =
+    Pending
+    ContainerCreating
+    PodInitializing
+    Init:
+pattern = ^(?:\S+ +)?(?P<pod>\S+) +\d+/\d+ +(?P<state>Pending|ContainerCreating|PodInitializing|Init:\d+/\d+) +\d+
+    + +(?P<age>\d{2,}m\w*|\d+[hd]\w*)
+values =
+    advice of state: Pend => no node fits it: a GPU that no device plugin offers or another pod holds (a Spark has
+    + one), a taint, a volume
+    advice of state: Init => its first containers have not ended (kubectl logs POD -c NAME); in the GPU operator they
+    + wait for the driver and the toolkit, whose own pods come first
+    advice of state: . => an image of many GB is still pulled, or a volume, a secret or the runtime class nvidia is
+    + missing
+cause = The pod {pod} has been in the state {state} for {age}; the table does not say why.
+remedy = Read its events (kubectl describe pod POD). Usually {advice}.
+source = NVIDIA/gpu-operator#1190
+
 [build-step-failed]
 keys = did not complete successfully: exit code
 pattern = process '(?P<command>(?:[^'\\\n]|\\.){1,400})[^\n]*did not complete successfully: exit code: (?P<code>\d+)
@@ -1595,6 +1614,36 @@ remedy = If it goes no further: use the same Ray and Python on both hosts, give 
     between them (ray start --node-ip-address), open the ports between the hosts (ufw; network host for a container),
     and stop what an earlier start left (ray stop --force; rm -rf /tmp/ray) on both.
 source = ServerlessLLM/ServerlessLLM#311
+
+[ends-in-waiting]
+keys = The log ends with:
+pattern =
+    ^The log ends with: (?P<step>Normal Pulling [^\n]*)
+    ^The log ends with: (?P<step3>Container \S+ Waiting)
+    ^The log ends with: [^\n]*(?P<step4>A start job is running for [^\n]*)
+    ^The log ends with: [^\n]*(?P<step5>'GET /\S*health\S* HTTP/1\.1' 503 Service Unavailable)
+    ^The log ends with: [^\n]*(?P<step6>Waiting for application startup)
+    ^The log ends with: [^\n]*(?P<step8>(?:Receiving objects|Resolving deltas|Updating files): +\d{1,2}% [^\n]*)
+    ^The log ends with: [^\n]*(?P<step9>Building initial module for [^\n]*)
+values =
+    advice of step: Normal => An image of 10 to 30 GB takes minutes: look at the traffic (sar -n DEV 1 3), and pull it
+    + by hand to see the progress (sudo crictl pull IMAGE)
+    advice of step: Container => A container that others depend on is not healthy yet: read its log and its check
+    + (docker compose ps; docker compose logs NAME; docker inspect --format '{{json .State.Health}}' NAME)
+    advice of step: A start => If it goes no further, see what that unit waits for (systemctl status UNIT; journalctl
+    + -b -u UNIT): a network without a cable needs optional: true in /etc/netplan, a disk that is not there the option
+    + nofail in /etc/fstab
+    advice of step: .GET => The server answers only when the model is loaded and warmed up, which takes minutes: read
+    + its own log for its progress or an error, and let the health check wait longer
+    advice of step: Waiting => The program loads something before it accepts requests, such as a model or a database:
+    + look whether its process computes (top, nvidia-smi), downloads (sar -n DEV 1 3) or waits for another server (ss
+    + -tnp)
+    advice of step: Building => DKMS compiles the driver's modules, which takes minutes; its log grows meanwhile
+    + (/var/lib/dkms/nvidia/*/build/make.log)
+    advice of step: . => Stop it and fetch less (git clone --depth 1 --filter=blob:none), check the proxy and the
+    + network (sar -n DEV 1 3), and repeat it
+cause = The log ends while something is awaited ({step}), and does not say whether it still comes.
+remedy = {advice}.
 
 [ends-in-retries]
 keys = The log ends with:
