@@ -109,10 +109,11 @@ pattern =
     ^\W*(?:kernel: )?(?:usb|xhci\S*|pcieport|igc|r8\d+|mt7\w+|iwlwifi|mlx\w+|nvme) (?P<device1>[\w:.-]+?):(?=\s)
     (?:NETDEV WATCHDOG: (?P<device2>\w+)|(?i:(?<!-)\bPCIe\b|\bAER\b|\bHC died|USB (?:disconnect|device)|\bSError\b|dev
     +ice now detached|transmit queue))
+    (?i:load firmware|firmware file)
 cause = but concerns a device of this host
 remedy = Switch the host fully off and unplug it for a minute, reseat the device[ ({device})] or its cable, and update
-    the kernel and the firmware (sudo apt full-upgrade; fwupdmgr update). lspci -nnk and lsusb -t show whether a driver
-    has it, and journalctl -k -b what the kernel reported first.
+    the kernel and the firmware (sudo apt full-upgrade, which includes linux-firmware; fwupdmgr update). lspci -nnk and
+    lsusb -t show whether a driver has it, and journalctl -k -b what the kernel reported first.
 
 [subject-nccl]
 keys =
@@ -325,7 +326,8 @@ remedy = Choose another kernel for that part (vLLM: --moe-backend marlin or trit
 
 [subject-compilation]
 keys =
-pattern = (?i:cuda ?graph|\bcaptur|torch\.compile|inductor|dynamo|compile the model|\bguards?\b|piecewise)
+pattern = (?i:cuda ?graph|\bcaptur|torch\.compile|inductor|dynamo|compile the model|compiled graph|custom op lookup|\b
+    +guards?\b|piecewise)
 cause = but concerns compilation or CUDA graphs
 remedy = Start it without them (vLLM: --enforce-eager; SGLang: --disable-cuda-graph; elsewhere TORCHDYNAMO_DISABLE=1),
     and delete the caches (~/.cache/vllm, /tmp/torchinductor_*, ~/.triton).
@@ -348,7 +350,8 @@ pattern = (?i:triton|\bptx\b|nvrtc|cubin|nvvm|\bmlir\b|\bllvm\b|passmanager|\bke
 cause = but concerns a GPU kernel or its compiler
 remedy = Use the Triton and CUDA libraries of this PyTorch (pip check; pip list | grep -i -e torch -e triton -e nvidia),
     delete the kernels' caches (~/.triton, ~/.cache/flashinfer, ~/.nv), let Triton use CUDA 13's ptxas (export
-    TRITON_PTXAS_PATH=/usr/local/cuda/bin/ptxas), or choose another backend for that part.
+    TRITON_PTXAS_PATH=/usr/local/cuda/bin/ptxas), choose another backend for that part, or a newer release, because
+    older ones have no kernels for a GB10 (12.1).
 
 [subject-lora]
 keys =
