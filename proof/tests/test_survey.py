@@ -671,7 +671,7 @@ for table, programs in triton_operations.PROGRAMS.items():
     # Functions that only GPUs have are replaced: right ones, and then wrong ones that fail under one condition.
     "sizes and values that only gpus get are compared": ("""
 from sparkforge_proof.checks.data import layouts
-from sparkforge_proof.checks.kernels import algebra, convolution, products, transforms
+from sparkforge_proof.checks.kernels import algebra, products, transforms
 from sparkforge_proof.checks.sizes import shapes
 def grouped(a, b, offs):
     parts = zip(a.tensor_split(offs[:-1].long(), 3 - b.dim()), b if b.dim() == 3 else b.tensor_split(offs[:-1].long()))
