@@ -294,8 +294,8 @@ def test_each_command_of_the_pages_is_run_by_a_test_or_marked(capsys: pytest.Cap
             left_to_long.append(command)
     assert alone == [], "no test runs these, and their block is not marked"
     assert set(RUN_BY) - used == set(), "no page has such a command any more"
-    # `make setup` creates the environment in which the tests run.
-    assert re.search(r"^test: setup\b", (CHECKOUT / "Makefile").read_text(), re.M)
+    # `make test` creates the environment in which the tests run, with `make setup`.
+    assert re.search(r"^test: \$\(VENV\)/\.command\b", (CHECKOUT / "Makefile").read_text(), re.M)
     marked = [code for page in PAGES for mark, code in BLOCK.findall(page.read_text()) if mark.startswith(NOT_RUN)]
     summary = f"{len(COMMANDS)} commands, each run by a test, {len(left_to_long)} of them by long ones alone"
     with capsys.disabled():
