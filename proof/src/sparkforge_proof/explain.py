@@ -33,7 +33,7 @@ _NAMES = re.compile(r"^(?:fatal|failed|ok|changed|unreachable): \[([\w.-]+)\]|\b
 _DOMAIN = re.compile(r"\b[a-z][a-z0-9-]*\.(?:com|org|io|co|net)\b(?![.\w-])")
 _HEADINGS = {
     EXPLAINED: "the failure is known",
-    UNKNOWN: "the log has an error whose cause is not known",
+    UNKNOWN: "the log has an error, but does not settle its cause",
     NO_ERROR: "no error was found in this log; that does not mean that the host is sound",
 }
 
@@ -178,10 +178,10 @@ def text_of(answer: t.Mapping[str, t.Any]) -> str:
     for line in answer["lines"]:
         rows.append(f"{'>' if line['number'] == answer['line'] else ' '} {line['number']:{width}} | {line['text']}")
     doubt = answer["status"] == UNKNOWN
-    rows += [f"Cause{', not known' * doubt}: {answer['cause']}", f"Remedy{', often' * doubt}: {answer['remedy']}"]
+    known = (", perhaps" if answer["rule"] else ", not known") * doubt
+    rows += [f"Cause{known}: {answer['cause']}", f"Remedy{', often' * doubt}: {answer['remedy']}"]
     rows += [f"Also seen: {notice}" for notice in answer["notices"]]
-    if answer["rule"]:
-        rows += [f"Rule: {answer['page']}", f"Source: {', '.join(answer['sources']) or 'none'}"]
+    rows += [f"Rule: {answer['page'] or 'none'}", f"Source: {', '.join(answer['sources']) or 'none'}"]
     return "\n".join(rows)
 
 

@@ -19,11 +19,16 @@ pattern =
     [└├]─ (?P<package3>[^\n]+?) does not exist \(perhaps a typo or a missing channel\)
     (?:PackagesNotFoundError|ResolvePackageNotFound):[^\n]*\n+ *- (?P<package>\S+)
     (?P<package2>PackagesNotFoundError|ResolvePackageNotFound)
+values =
+    advice of package: \S*(?:linux[-_]64|x86[-_]64|amd64) => That name is the one for x86-64: delete the line from the
+    + file, or write aarch64's own (ld_impl_linux-aarch64 for ld_impl_linux-64), and export the file on the other
+    + machine without what conda adds itself (conda env export --from-history)
+    advice of package: (?:) => Install it from conda-forge (conda install -c conda-forge), without build strings of
+    + another platform (conda env export --no-builds), or with pip, or omit it on aarch64 if its project has no build
+    + for that. PyTorch and pytorch-cuda are no longer in the channel pytorch: pip install torch --index-url
+    + https://download.pytorch.org/whl/cu130
 cause = None of conda's channels has {package} for this platform (conda info names it: a Spark is linux-aarch64).
-remedy = Install it from conda-forge (conda install -c conda-forge), without build strings of another platform (conda
-    env export --no-builds), or with pip, or omit it on aarch64 if its project has no build for that. PyTorch and
-    pytorch-cuda are no longer in the channel pytorch: pip install torch --index-url
-    https://download.pytorch.org/whl/cu130.
+remedy = {advice}.
 source = CNES/pangeo-pyinterp#33
 
 [conda-build-contradicts-itself]

@@ -204,10 +204,18 @@ source = numba/numba#7006
 
 [llvm-ptx-version]
 keys = does not support target
-pattern = LLVM ERROR: (PTX version \S+ does not support target '[^'\n]+')
-cause = LLVM refuses the target: {found}; Triton's backend requests a lower PTX version than LLVM 22 and newer allow.
-remedy = Build Triton with the LLVM that it pins, or raise the bound min(86, ptx_version) in
-    third_party/nvidia/backend/compiler.py to 90 with an edit (triton_unit), as upstream did later.
+pattern =
+    LLVM ERROR: (?P<line>PTX version \S+ does not support target '[^'\n]+')
+    (?:^|Reason: |: )(PTX version \S+ does not support target '[^'\n]+')
+values =
+    why of line: . => Triton's backend requests a lower PTX version than LLVM 22 and newer allow
+    why of line: (?:) => the program's CUDA is older than the GPU, so that it writes an older PTX than the GPU needs
+    advice of line: . => Build Triton with the LLVM that it pins, or raise the bound min(86, ptx_version) in
+    + third_party/nvidia/backend/compiler.py to 90 with an edit (triton_unit), as upstream did later
+    advice of line: (?:) => Install the program's build for a newer CUDA (JAX: pip install -U "jax[cuda13]"; PyTorch:
+    + https://download.pytorch.org/whl/cu130), or its newest release
+cause = LLVM refuses the target: {found}; {why}.
+remedy = {advice}.
 
 [llvm-gpu-unknown]
 keys = is not a recognized processor for this target

@@ -127,6 +127,11 @@ values =
     advice of found: \S*cutlass\S*/builders/\S*.*static assertion => The line is in CUTLASS, which is asked for a tile
     + that its kernels for this GPU do not have: use another release of CUTLASS or of the source, or build only the
     + kernels that you need (CUTLASS_LIBRARY_KERNELS)
+    advice of found: \S*(?:hopper|sm_?90|sm_?10[03])\w*[/.(:].*(?:cannot be used to initialize|incompatible with
+    + parameter|no instance of|no suitable|has no member|too (?:few|many) arguments) => The source and the CUTLASS that
+    + it includes are of different releases: unset VLLM_CUTLASS_SRC_DIR, build in an empty directory, so that it takes
+    + the CUTLASS that it pins, or use another commit. The file is for data-centre GPUs; TORCH_CUDA_ARCH_LIST=12.1
+    + leaves it out
     advice of found: \S*(?:hopper|sm_?90|sm_?10[03])\w*[/.(:] => The file is a kernel for data-centre GPUs, which a
     + GB10 cannot run: build for your own GPU only (TORCH_CUDA_ARCH_LIST=12.0), in an empty directory, so that it is
     + left out, or use a newer release of the project
@@ -169,10 +174,11 @@ values =
     advice of found: .*__(?:host|device|global)__ => Add nvcc's flags --expt-relaxed-constexpr --extended-lambda, and
     + the standard that the source names (-std=c++17)
     advice of found: .*error: [^\n]*(?:has no member|is not a member|too (?:few|many) arguments|no matching function
-    +|no instance of|no suitable|cannot convert|incompatible type|invalid conversion|does not name a type|not been
-    + declared|abstract class type) => That name or its form belongs to another release of a library. Names with cuda
-    + or cu are CUDA's: use a source for CUDA 13, or build with 12.9. For at::, c10:: and torch:: use the PyTorch that
-    + the source names, for Py and _Py an older Python (uv venv --python 3.11), for llvm:: and mlir:: the LLVM that it
+    +|no instance of|no suitable|cannot (?:convert|be used to initialize)|incompatible type|invalid
+    + conversion|does not name a type|not been declared|abstract class type) => That name or its form belongs to
+    + another release of a library. Names with cuda or cu are CUDA's: use a source for CUDA 13, or build with 12.9. For
+    + at::, c10:: and torch:: use the PyTorch that the source names, for Py and _Py an older Python (uv venv --python
+    + 3.11), for llvm:: and mlir:: the LLVM that it
     + pins, for std:: a newer standard (-std=c++20) or an #include; for x86 names (Xbyak, _mm) leave that part out
     advice of found: . => Search the project's issues for the line: usually the compiler, CUDA or Python is newer than
     + the source supports, or a patch broke it. Use the versions that the source's release names (those of the stack)

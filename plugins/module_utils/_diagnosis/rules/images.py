@@ -345,12 +345,21 @@ remedy = Remove it from the devices, or load the module that creates it (for /de
 source = dstackai/dstack#2787
 
 [image-name-invalid]
-keys = invalid reference format
-pattern = invalid reference format(?:: (repository name[^\n.]*must be lowercase))?
-cause = Docker cannot read the image's name[ ({found})]: it contains the effect of an empty variable, a space after a
-    backslash, or a misspelt option.
-remedy = Print the command with its variables (set -x). Check that each line but the last ends with a backslash, and
-    that the name is in lower case.
+keys =
+    invalid reference format
+    build tag cannot contain a digest
+pattern =
+    invalid reference format(?:: (repository name[^\n.]*must be lowercase))?
+    (?P<digest>build tag cannot contain a digest)
+values =
+    why of digest: . => the tag for docker build has the digest of another image (NAME@sha256:…)
+    why of digest: (?:) => it contains the effect of an empty variable, a space after a backslash, or a misspelt option
+    advice of digest: . => Give docker build -t a tag without @sha256:…, which names only images that exist. If a script
+    + passes it, set its variable to NAME:TAG, or use a newer release of the script
+    advice of digest: (?:) => Print the command with its variables (set -x). Check that each line but the last ends with
+    + a backslash, and that the name is in lower case
+cause = Docker cannot read the image's name[ ({found})]: {why}.
+remedy = {advice}.
 source = scyto/docker-UnifiBrowser#11
 
 [compose-file-invalid]
@@ -549,6 +558,16 @@ values =
 cause = Podman, or the runtime that it calls, failed: {why}.
 remedy = {advice}.
 source = mmartial/ComfyUI-Nvidia-Docker#86
+
+[podman-runtime-silent]
+keys = no logs from conmon
+pattern = (container create failed) \(no logs from conmon\)
+uncertain = yes
+cause = The OCI runtime (crun or runc) that Podman called ended without an answer ({found}); this log does not tell why.
+remedy = Run it again with podman --log-level=debug, and with the other runtime (--runtime runc or crun; podman info
+    names the one in use). Update crun, runc and conmon together, and look in the kernel's log for the runtime's end
+    (journalctl -k -e: segfault, apparmor, memory).
+source = containers/ramalama#1487
 
 [podman-controllers]
 keys = the requested cgroup controller

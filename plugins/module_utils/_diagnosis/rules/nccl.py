@@ -278,9 +278,10 @@ source = pytorch/pytorch#135355
 keys =
     transport/nvls
     NVLS rank
-pattern = NCCL WARN (?P<why>NVLS rank[^\n]{3,100}|[^\n]{0,60}multicast[^\n]{0,60})
+pattern = NCCL WARN (?P<why>NVLS rank[^\n]{3,100}|Cuda failure \d+ [^\n]{3,60}|[^\n]{0,60}multicast[^\n]{0,60})
 cause = NCCL could not set up NVLink SHARP (NVLS), which needs multicast memory over NVLink switches: {why}.
-remedy = Turn it off (export NCCL_NVLS_ENABLE=0, in a container docker run -e). A Spark does not have it.
+remedy = Turn it off (export NCCL_NVLS_ENABLE=0, in a container docker run -e). A Spark does not have it. On a host with
+    NVLink switches, restart nvidia-fabricmanager, whose version must be the driver's, and reboot if that does not help.
 source = NVIDIA/nccl#1769
 
 [perftest-exchange]

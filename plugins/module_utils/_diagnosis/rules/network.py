@@ -46,7 +46,8 @@ values =
     + right, the server's owner must renew the certificate
     advice of found: .*(?:mismatch|not valid for|does not match) => Use the name in the certificate (openssl s_client
     + -connect HOST:443 shows it), or get a certificate for this name
-    advice of found: . => If a proxy or a mirror signs with its own CA, install that CA: copy it to
+    advice of found: . => In an image, install the authorities first (apt-get install ca-certificates). If a proxy or a
+    + mirror signs with its own CA, install that CA: copy it to
     + /usr/local/share/ca-certificates and run update-ca-certificates, and set SSL_CERT_FILE or REQUESTS_CA_BUNDLE for
     + Python (this collection's sparkforge_ca_certificate; uv also accepts --native-tls). Check the clock too
 cause = The TLS certificate of a server could not be verified ({found}).

@@ -21,16 +21,21 @@ keys =
     Error Internal
     Got cutlass error:
 pattern =
-    Failed to run cutlass ([\w ]+) on (?P<arch>sm\d+)
-    ^RuntimeError: (Error Internal)
-    Got cutlass error: (Error Internal)
+    Failed to run cutlass (?P<why3>[\w ]+) on (?P<arch>sm\d+)
+    ^RuntimeError: (?P<why2>Error Internal)
+    (?:built for (?P<arch2>\d+[af]?): )?Got cutlass error: (?P<why>Error Internal)
 values =
+    reason of arch: \d+[af] => Code for an architecture with a letter runs on that GPU (a) or its family (f) only; a
+    + GB10 is 12.1, that is 121a or 120f
+    reason of arch: (?:) => A GB10 (12.1) has 99 KiB of shared memory per block, so kernels with larger tiles, or for
+    + data-centre GPUs only, do not start
+    advice of arch: \d+[af] => Build it for this GPU (on a GB10 TORCH_CUDA_ARCH_LIST=12.1a), or install a build or
+    + release that names 12.1; until then choose another backend for this quantization
     advice of log_tensorrt_llm: . => Choose another backend of TensorRT-LLM for it (cuBLASLt instead of CUTLASS), or a
     + newer TensorRT-LLM, whose CUTLASS (4.4.2 and newer) has tiles for this GPU
     advice of log_tensorrt_llm: (?:) => Choose another backend for this quantization (Marlin or Triton in vLLM, another
     + backend of flashinfer), or a release of the program with kernels for 12.1
-cause = A CUTLASS kernel could not run on this GPU ({found}[, compiled for {arch}]). A GB10 (12.1) has 99 KiB of shared
-    memory per block, so kernels with larger tiles, or for data-centre GPUs only, do not start.
+cause = A CUTLASS kernel could not run on this GPU ([{why}, ][compiled for {arch}]). {reason}.
 remedy = {advice}.
 source = NVIDIA/TensorRT-LLM#11368
 
@@ -193,6 +198,16 @@ remedy = Use a release of it that knows 12.1. Otherwise, if it reads TORCH_CUDA_
     knows and this GPU runs (12.0), or add 12.1 beside 12.0 to the list in its setup.py.
 source = thu-ml/SageAttention#107
 
+[sglang-pdmux-gpu]
+keys =
+    multiplex/pdmux_context.py
+    in get_arch_constraints
+pattern = pdmux_context\.py[^\n]*\n(?:[^\n]*\n){0,4}?\W*ValueError: (Unsupported compute capability: [\d.]+)
+cause = SGLang's PD multiplexing has no entry for this GPU ({found}).
+remedy = Start the server without --enable-pdmux, or use a newer SGLang that lists 12.x for it. Another attention or MoE
+    backend does not help.
+source = sgl-project/sglang#32933
+
 [kernel-for-other-architectures]
 keys =
     No supported CUDA architectures found for major versions
@@ -255,10 +270,12 @@ pattern =
     ([Uu]nsupported (?:moe|MoE) backend:? \w+ for \w+)
     Assertion failed: (Error occurred when running GEMM)
 unless = No valid attention backend
-cause = The chosen kernel does not exist for this GPU ({found}). Kernels for data-centre GPUs (9.0, 10.0) do not run on
+cause = The chosen kernel or feature does not exist for this GPU ({found}). Kernels for data-centre GPUs (9.0, 10.0) do
+    not run on
     a GB10 (12.1).
 remedy = Choose another backend[ (this log has {log_backend_option})] for it (attention: flashinfer or Triton; MoE:
-    Marlin, CUTLASS or Triton), or a release that supports 12.x. Setting another architecture does not help.
+    Marlin, CUTLASS or Triton), leave out the option of the feature that the traceback names, or use a release that
+    + supports 12.x. Setting another architecture does not help.
 source = vllm-project/vllm#31740
 
 [cutlass-dsl-failed]
@@ -409,6 +426,7 @@ pattern =
     (?P<program2>[\w./-]+): error: (?P<what2>argument [^\n]+)
     error while handling argument (?P<what6>'[^'\n]+': [^\n]+)
     error: (?P<what3>(?:invalid|unknown) argument: -\S+)
+unless = (?i:urlopen error|\bssl: |certificate verif|max retries|connection (?:refused|error)|\d client error)
 values =
     advice of what: [^{]*\{\{.*cannot be converted to => Write its JSON with single braces; the doubled braces come from
     + a template

@@ -26,6 +26,7 @@ pattern =
     ^CUDA error
     : CUDA error
     (?<!\S)(?:fatal|FATAL|E|ERROR|CRITICAL|(?:nvcc|ptxas) fatal|LLVM ERROR)\s*:
+    \bLLVM Fatal Error\b
     \bNCCL WARN\b
     \bXid \(
     \bBUG:[ ]

@@ -123,8 +123,11 @@ cause = The LLVM source tree is incomplete: {found} is not in it.
 remedy = Use the complete source (or keep the .td files of ARM, RISCV and PowerPC, which TargetParser needs).
 
 [triton-shared-memory]
-keys = out of resource:
-pattern = out of resource: (?:shared memory|\w+),? Required: ?(?P<need>\d+),? Hardware limit: ?(?P<limit>\d+)
+keys =
+    out of resource:
+    OutOfResources:
+pattern = (?:out of resource|OutOfResources): (?:shared memory|\w+),? Required: ?(?P<need>\d+),?
+    + Hardware limit: ?(?P<limit>\d+)
 cause = A Triton kernel needs {need} bytes of the GPU's shared memory, but this GPU has {limit} per block. The kernel's
     block sizes are for a larger GPU.
 remedy = Use a release or a backend whose kernel has block sizes for this GPU. In your own kernel, lower num_stages or
