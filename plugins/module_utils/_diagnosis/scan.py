@@ -278,12 +278,12 @@ class _Scan:
             shape = 0 if rule.tells_digits_apart or line.process else hash((rule.name, data.translate(_SAME_DIGIT)))
             if shape in self._failures:
                 continue
-            match = rule.regex.search(lines.lines_of_process(lines.decode(data)) if rule.spans else line.text)
+            match = rule.regex.search(text := lines.lines_of_process(lines.decode(data)) if rule.spans else line.text)
             if match and match.start() <= len(line.text) and not (rule.exception and rule.exception.search(line.text)):
-                is_last = rule.name.startswith("ends-")
-                if not (rule.notice or is_last) and failures.is_tried_again(self._window(start, row)):
+                if not (rule.notice or rule.name[:5] == "ends-") and failures.is_tried_again(self._window(start, row)):
                     line = line._replace(level="WARNING")
-                if not failures.is_probe(self._buffer, start, row):
+                is_cause = rule.notice or rule.regex.search(lines.without("before-cause", text))
+                if is_cause and not failures.is_probe(self._buffer, start, row):
                     yield match, line, start
             elif shape and len(self._failures) < keys.FORMS:
                 self._failures.add(shape)

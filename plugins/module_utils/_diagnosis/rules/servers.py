@@ -426,7 +426,6 @@ pattern =
     (?P<program2>[\w./-]+): error: (?P<what2>argument [^\n]+)
     error while handling argument (?P<what6>'[^'\n]+': [^\n]+)
     error: (?P<what3>(?:invalid|unknown) argument: -\S+)
-unless = (?i:urlopen error|\bssl: |certificate verif|max retries|connection (?:refused|error)|\d client error)
 values =
     advice of what: [^{]*\{\{.*cannot be converted to => Write its JSON with single braces; the doubled braces come from
     + a template

@@ -284,4 +284,12 @@ pattern =
     Found ninja-
 cause =
 remedy =
+
+# The part of a message before the cause that it names at its end: no rule answers by that part alone.
+[before-cause]
+keys =
+pattern = ^.*?(?=\[SSL: CERTIFICATE_VERIFY_FAILED\]|\[Errno (?:-[235]|12|28)\] [CNT]|dial tcp: lookup [^\s:]+
+    +|Could not resolve host|no space left on|CUDA out of memory)
+cause =
+remedy =
 """
