@@ -285,11 +285,12 @@ pattern =
 cause =
 remedy =
 
-# The part of a message before the cause that it names at its end: no rule answers by that part alone.
+# The part of a message before the cause that it names at its end: no rule answers by that part alone. A retry
+# has its own rules.
 [before-cause]
 keys =
-pattern = ^.*?(?=\[SSL: CERTIFICATE_VERIFY_FAILED\]|\[Errno (?:-[235]|12|28)\] [CNT]|dial tcp: lookup [^\s:]+
-    +|Could not resolve host|no space left on|CUDA out of memory)
+pattern = ^(?!.*[Rr]etry).*?(?=\[SSL: CERTIFICATE_VERIFY_FAILED\]|\[Errno (?:-[235]|12|28)\] [CNT]|dial tcp:
+    + lookup [^\s:]+|Could not resolve host|no space left on|CUDA out of memory)
 cause =
 remedy =
 """
