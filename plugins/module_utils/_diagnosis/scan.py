@@ -282,7 +282,7 @@ class _Scan:
             if match and match.start() <= len(line.text) and not (rule.exception and rule.exception.search(line.text)):
                 if not (rule.notice or rule.name[:5] == "ends-") and failures.is_tried_again(self._window(start, row)):
                     line = line._replace(level="WARNING")
-                is_cause = rule.notice or rule.regex.search(lines.without("before-cause", text))
+                is_cause = rule.notice or (end := lines.without("before-cause", text)) == text or rule.regex.search(end)
                 if is_cause and not failures.is_probe(self._buffer, start, row):
                     yield match, line, start
             elif shape and len(self._failures) < keys.FORMS:

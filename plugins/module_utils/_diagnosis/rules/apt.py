@@ -837,7 +837,7 @@ keys =
     pkgProblemResolver::Resolve generated breaks
 pattern =
     (?:^|dependencies:|^[\w.-]+ >) *(?:E: )?(?P<line1>\S+ ?: (?:Pre-?)?Depends: \S+(?: \([^)\n]*\))? but
-    + (?P<why1>[^\n]+?))(?:\n(?:(?:\d+\.\d+)? {3,}[^\n]*\n){0,6}?(?:\d+\.\d+)? {3,}Depends:
+    + (?P<why1>[^\n]+?))(?:\n(?:(?:\d+\.\d+)? {3}[^\n]*\n){0,6}?(?:\d+\.\d+)? {3,}Depends:
     + (?P<base>(?:libc6|libstdc\+\+6|libgcc-s1) \(>=[^)\n]*\)) but|\n|  |$)
     (?:packages have unmet|Unsatisfied) dependencies:\s+(?!\S+ ?: (?:Pre-?)?Depends: [^\n]* but )(?P<line2>\S+ ?:
     + (?P<why2>[^\n]+?))(?:\n|  |$)
