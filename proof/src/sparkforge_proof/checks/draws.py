@@ -14,7 +14,7 @@ import typing as t
 import warnings
 
 from ..check import Context
-from .bounds import Cases, torch
+from .bounds import Cases, threads, torch
 
 TOGETHER = 64
 #: The numbers in memory before a view, and behind each of its rows.
@@ -99,7 +99,9 @@ class Draws:
         with warnings.catch_warnings(), torch.no_grad():
             warnings.simplefilter("ignore")
             for number in range(self._count):
-                yield Draw(number, self._context.drawing(f"{self._stream} {number}"), generator, self._fill)
+                # Threads on busy cores wait for each other, so that only every fourth call uses all.
+                with threads(torch.get_num_threads() if number % 4 == 0 else 1):
+                    yield Draw(number, self._context.drawing(f"{self._stream} {number}"), generator, self._fill)
                 if len(self._wrong) >= TOGETHER:
                     self._read()
         self._read()
