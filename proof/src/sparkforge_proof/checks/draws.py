@@ -42,6 +42,15 @@ class Draw:
     def between(self, limits: tuple[int, int]) -> int:
         return self.chance.randint(*limits)
 
+    def shape(self, sizes: t.Sequence[tuple[int, int]], dimensions: int, most: int) -> tuple[int, ...]:
+        """Return a shape of which one size is any, and the others leave at most ``most`` elements, if they can."""
+        shape: list[int] = []
+        for _dimension in range(dimensions):
+            size = self.between(self.chance.choice(sizes))
+            shape.append(max(1, min(size, most // math.prod(shape))) if shape else size)
+        self.chance.shuffle(shape)
+        return tuple(shape)
+
     def integers(self, shape: t.Sequence[int], low: int, high: int, dtype: torch.dtype) -> torch.Tensor:
         """Return random integers from ``low`` to ``high`` in a format."""
         options: t.Any = {"generator": self._generator, "device": self.device}

@@ -13,12 +13,10 @@ import typing as t
 from ...check import Context, Measured, check
 from ..bounds import Cases, functions_of, torch
 from ..draws import Draw, Draws
-from .reductions import FLOATS, INTEGERS, REMEDY
+from .reductions import FLOATS, INTEGERS, REMEDY, shape_of
 
-#: The number of calls in a run, and the most elements of a usual one and of one in ten.
+#: The number of calls in a run.
 DRAWN = {"cuda": 10_000, "cpu": 6_000}
-USUAL, MOST = 2**13, {"cuda": 2**22, "cpu": 2**17}
-SIZES = ((1, 1), (2, 9), (10, 40), (31, 70), (127, 130), (255, 700), (1_023, 1_030), (4_000, 9_000), (65_530, 70_000))
 #: The names of torch's functions of one or two numbers, and those that only integers have.
 UNARY = "neg abs sign square logical_not ceil floor trunc round isnan isinf isfinite signbit relu positive".split()
 BINARY = "add sub mul maximum minimum fmax fmin eq ne lt le gt ge logical_and logical_or logical_xor".split()
@@ -38,14 +36,6 @@ def drawn(context: Context) -> Measured:
             draws, cases, draw
         )
     return cases.result()
-
-
-def _shape(draw: Draw) -> tuple[int, ...]:
-    most = MOST[draw.device] if draw.chance.random() < 0.1 else USUAL
-    while True:
-        shape = tuple(draw.between(draw.chance.choice(SIZES)) for _size in range(draw.chance.choice((1, 2, 2, 3, 4))))
-        if math.prod(shape) <= most:
-            return shape
 
 
 def _numbers(draw: Draw, shape: t.Sequence[int], form: str, are_small: bool) -> torch.Tensor:
@@ -79,7 +69,7 @@ def _wide(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
 
 def _compare_function(draws: Draws, cases: Cases, draw: Draw) -> None:
     """Compare a function of one or two tensors, of which one may be broadcast or a number, or have another type."""
-    chance, shape = draw.chance, _shape(draw)
+    chance, shape = draw.chance, shape_of(draw)
     name = chance.choice((*UNARY, *BINARY, *INTEGER))
     forms = [chance.choice(INTEGERS if name in INTEGER else (*INTEGERS, *FLOATS)) for _operand in range(2)]
     if name in UNARY or chance.random() < 0.5:
@@ -113,7 +103,7 @@ def _compare_function(draws: Draws, cases: Cases, draw: Draw) -> None:
 
 
 def _compare_conversion(draws: Draws, cases: Cases, draw: Draw) -> None:
-    chance, shape, (first, second) = draw.chance, _shape(draw), draw.chance.sample((*INTEGERS, *FLOATS), 2)
+    chance, shape, (first, second) = draw.chance, shape_of(draw), draw.chance.sample((*INTEGERS, *FLOATS), 2)
     are_small = first in FLOATS or second in FLOATS
     numbers = _numbers(draw, shape, first, are_small)
     _memory, x = draw.lay(numbers.abs() if second == "uint8" and first in FLOATS else numbers)
@@ -124,7 +114,11 @@ def _compare_conversion(draws: Draws, cases: Cases, draw: Draw) -> None:
 
 
 def _compare_move(draws: Draws, cases: Cases, draw: Draw) -> None:
-    chance, shape, form = draw.chance, _shape(draw), draw.chance.choice((*INTEGERS, *FLOATS, "complex64", "complex128"))
+    chance, shape, form = (
+        draw.chance,
+        shape_of(draw),
+        draw.chance.choice((*INTEGERS, *FLOATS, "complex64", "complex128")),
+    )
     dtype, name = getattr(torch, form), chance.choice([*MOVES])
     numbers = draw.integers((math.prod(shape) + 1,), 0, 250, torch.int64).to(dtype)
     numbers[0] = 0
