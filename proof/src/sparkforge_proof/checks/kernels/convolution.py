@@ -110,7 +110,7 @@ def random_layers(context: Context, dimensions: int, transposed: bool) -> list[L
     """Return layers of random values, which are drawn by the seed; layers.py says of which a CPU may be wrong."""
     chance = context.drawing(f"{dimensions} {transposed}")
     layers = iter(lambda: draw_layer(chance, dimensions, transposed, MOST, WORK), None)
-    sound = (layer for layer in layers if not layer.is_small and (max(layer.kernel) > 1 or max(layer.stride) == 1))
+    sound = (layer for layer in layers if not layer.is_extreme and (max(layer.kernel) > 1 or max(layer.stride) == 1))
     return list(itertools.islice(sound, RANDOM))
 
 

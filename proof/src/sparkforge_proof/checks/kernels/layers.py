@@ -90,10 +90,15 @@ class Layer(t.NamedTuple):
         return inputs, (*weight, *self.kernel), (self.filters,), (self.batch, self.filters, *self.output)
 
     @property
-    def is_small(self) -> bool:
-        """Whether a picture is as small as the kernel, or has one window in a dimension."""
+    def is_extreme(self) -> bool:
+        """Whether a picture is as small as the kernel, has one window in a dimension, or has wide padding.
+
+        Of padding, those of kernels with a stride and a dilation count.
+        """
         big, small = (self.output, self.size) if self.transposed else (self.size, self.output)
-        return 1 in small or any(d * (k - 1) >= n - 1 for k, d, n in zip(self.kernel, self.dilation, big))
+        is_small = 1 in small or any(d * (k - 1) >= n - 1 for k, d, n in zip(self.kernel, self.dilation, big))
+        steps = zip(self.stride, self.dilation, self.padding)
+        return is_small or any(stride > 1 and dilation > 1 and padding > 8 for stride, dilation, padding in steps)
 
     def terms(self) -> dict[str, int]:
         """Return the largest number of products in one sum of the result and of each gradient."""
@@ -235,8 +240,8 @@ def _is_left_out(device: str, name: str, layer: Layer, part: str, is_plain: bool
     if max(layer.kernel) == 1 and wide and is_few and (to_big or part != "forward"):
         # With few channels, last in memory, oneDNN writes beyond the gradient (oneDNN#6035).
         return True
-    # oneDNN writes beyond weights' gradients of small pictures, or leaves them unset.
-    is_wrong = layer.is_small or (name == "bfloat16" and max(layer.dilation) > 1 and layer.groups > 1)
+    # oneDNN writes beyond these gradients, leaves them unset, or computes other numbers.
+    is_wrong = layer.is_extreme or (name == "bfloat16" and max(layer.dilation) > 1)
     return part in GRADIENTS[1:] and is_wrong
 
 
@@ -248,7 +253,7 @@ def _compare(draws: Draws, cases: Cases, draw: Draw, dimensions: int, transposed
     # Most layers are small.
     most = MOST[device] >> chance.choice((0, 3, 3, 6))
     layer = draw_layer(chance, dimensions, transposed, most, WORK * most)
-    if device == "cpu" and name == "bfloat16" and (layer.is_small or (dimensions > 2 and any(layer.output_padding))):
+    if device == "cpu" and name == "bfloat16" and (layer.is_extreme or (dimensions > 2 and any(layer.output_padding))):
         # oneDNN leaves numbers of small pictures unset, and what output_padding adds to a volume.
         name = "float32"
     dtype = {"tf32": torch.float32, "complex64": torch.float32}.get(name) or getattr(torch, name)
