@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import typing as t
 
-from ...check import Context, Measured, check
+from ...check import SEEN_DRAWN, Context, Measured, check
 from ..bounds import Cases, functions_of, torch
 from ..draws import Draw, Draws
 from .reductions import FLOATS, INTEGERS, REMEDY, shape_of
@@ -27,7 +27,7 @@ LARGEST = 11
 MOVES = functions_of("rearrangements", "x, i, n")
 
 
-@check("elements.drawn", devices=("cuda", "cpu"), seconds=120, factor=1)
+@check("elements.drawn", devices=("cuda", "cpu"), seconds=120, measured=SEEN_DRAWN, factor=1)
 def drawn(context: Context) -> Measured:
     """Check functions of elements, conversions and rearrangements of exact numbers, thousands of them."""
     cases = Cases("a function of elements", REMEDY)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import typing as t
 
-from ...check import Context, Measured, check
+from ...check import SEEN_DRAWN, Context, Measured, check
 from ..bounds import Cases, functions_of, torch
 from ..draws import Draw, Draws
 from .reductions import FLOATS, INTEGERS, REMEDY, fold, numbers_for, rows_of, shape_of
@@ -57,7 +57,7 @@ FUNCTIONS = {
 _NAMES = [(table, name) for table, functions in FUNCTIONS.items() for name in functions]
 
 
-@check("indices.drawn", devices=("cuda", "cpu"), seconds=120, factor=1)
+@check("indices.drawn", devices=("cuda", "cpu"), seconds=120, measured=SEEN_DRAWN, factor=1)
 def drawn(context: Context) -> Measured:
     """Check what writes, adds, counts or looks up by index, thousands of calls."""
     cases = Cases("a function with indices", REMEDY)

@@ -16,7 +16,7 @@ import math
 import typing as t
 
 from ...check import Context
-from ..bounds import UNIT_ROUNDOFF, Cases, allow_tf32, functional, name_of, setting, torch
+from ..bounds import UNIT_ROUNDOFF, Cases, allow_tf32, extensions, functional, name_of, setting, torch
 from ..draws import FILLED, Draw, Draws
 from .products import LARGEST, LARGEST_OF_VECTOR, LARGEST_SUM
 
@@ -255,6 +255,9 @@ def _compare(draws: Draws, cases: Cases, draw: Draw, dimensions: int, transposed
     layer = draw_layer(chance, dimensions, transposed, most, WORK * most)
     if device == "cpu" and name == "bfloat16" and (layer.is_extreme or (dimensions > 2 and any(layer.output_padding))):
         # oneDNN leaves numbers of small pictures unset, and what output_padding adds to a volume.
+        name = "float32"
+    if device == "cpu" and name in ("bfloat16", "float16", "tf32") and {"amx_bf16", "amx_fp16"} & extensions():
+        # With AMX, some layers with expanded inputs or weights were wrong (2.11.0); nobody has looked at the others.
         name = "float32"
     dtype = {"tf32": torch.float32, "complex64": torch.float32}.get(name) or getattr(torch, name)
     share, largest = _numbers(device, name, layer, parts)

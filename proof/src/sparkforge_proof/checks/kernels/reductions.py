@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import typing as t
 
-from ...check import Context, Measured, check
+from ...check import SEEN_DRAWN, Context, Measured, check
 from ..bounds import Cases, functions_of, torch
 from ..draws import FILLED, Draw, Draws
 
@@ -137,7 +137,7 @@ FUNCTIONS = {
 _NAMES = [(table, name) for table, functions in FUNCTIONS.items() for name in functions]
 
 
-@check("reductions.drawn", devices=("cuda", "cpu"), seconds=120, factor=1)
+@check("reductions.drawn", devices=("cuda", "cpu"), seconds=120, measured=SEEN_DRAWN, factor=1)
 def drawn(context: Context) -> Measured:
     """Check reductions, scans, sorts and selections of exact numbers, thousands of them."""
     cases = Cases("a reduction", REMEDY)

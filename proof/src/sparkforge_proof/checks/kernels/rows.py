@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import typing as t
 
-from ...check import Context, Measured, check
+from ...check import SEEN_DRAWN, Context, Measured, check
 from ..bounds import Cases, functional as f, functions_of, torch
 from ..draws import Draw, Draws
 from .reductions import FLOATS, REMEDY, fold, rows_of
@@ -94,7 +94,7 @@ OF_NUMBERS = functions_of("functions of numbers", "x, y")
 _NAMES = [*((table, name) for table, functions in LAYERS.items() for name in functions), *[("", "")] * 12]
 
 
-@check("layers.drawn", devices=("cuda", "cpu"), seconds=120)
+@check("layers.drawn", devices=("cuda", "cpu"), seconds=120, measured=SEEN_DRAWN)
 def drawn(context: Context) -> Measured:
     """Check norms, softmax, losses, pooling and functions of numbers with their gradients, thousands of calls."""
     cases = Cases("a layer", REMEDY)
