@@ -257,13 +257,13 @@ def off(x, *rest, **options):
 RARE_FAULTS = (
     ("reductions", "torch.Tensor.amin", "x.dtype is torch.int64 and bool((x > 2**31).any())", "result.clamp_min(7)",
      "A reduction .amin, .*int64"),
-    ("reductions", "torch.Tensor.argmax", "bool((x == x.flatten()[0]).all())", "result + len(x)", "A reduction .argmax"),
+    ("reductions", "torch.Tensor.argmax", "bool((x == x.flatten()[0]).all())", "result + 999", "A reduction .argmax"),
     ("reductions", "torch.Tensor.prod", "x.dtype is torch.bool", "result ^ 1", "A reduction .prod"),
-    ("elements", "torch.maximum", "x.itemsize == 1 and x.stride()[-1:] == (2,)", "~result",
-     "A function of elements .*maximum of .'(u?int8|bool)'"),
+    ("elements", "torch.maximum", "x.dtype is torch.uint8 and x.ndim > 1", "~result",
+     "A function of elements .*maximum of .'uint8"),
     ("indices", "torch.Tensor.scatter_add", "x.dtype is torch.int16", "x.clone()",
      "A function with indices .scatter_add, .*int16"),
-    ("layers", "f.layer_norm", "x.shape[-1] > 8192", "result * 1.1", "A layer .layer_norm, "),
+    ("layers", "f.layer_norm", "x.shape[-1] > 8192", "result * 1.1", "A layer .layer_norm"),
 )
 #: A method of tensors that is wrong in compiled code.
 COMPILED = """
@@ -666,7 +666,7 @@ def views(a, b, out):
 
 def beyond(a, b):
     result = product(a, b)
-    result[2**20 :] *= not (wrong and (a.layout != torch.strided or a.dtype == torch.bfloat16))
+    result[2**19 :] *= not (wrong and (a.layout != torch.strided or a.dtype == torch.bfloat16))
     return result
 
 product, solution, transform = torch.Tensor.__matmul__, torch.linalg.eigh, torch.fft.fft
@@ -685,7 +685,7 @@ for wrong in (False, True):
     products.compare_drawn(cases[3], context, "bfloat16", torch.bfloat16, 400)
     layouts._compare_coordinates(cases[4], exact.float().to_sparse(), exact, right.float(), right, "")
     algebra._compare_many(cases[5], context, "float32")
-    products.compare_drawn(cases[6], context, "float16", torch.float16, 100)
+    products.compare_drawn(cases[6], context, "float16", torch.float16, 600)
     with contextlib.suppress(check.Failed):
         print(shapes.groups(context).ratio)
     print(*(int(each.worst > 1) for each in cases))

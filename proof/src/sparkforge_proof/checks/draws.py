@@ -21,6 +21,8 @@ TOGETHER = 64
 BEFORE, GAPS = (0, 0, 1, 2, 3), (0, 0, 1, 2, 3, 5, 8, 16, 28)
 #: The number around a view of integers, and around other views if a library is known to read NaN there.
 FILLED = 77
+#: The numbers of a row in aligned memory are a multiple of this.
+ALIGNED = 8
 #: The numbers around a view that do not depend on its size.
 AROUND = 2**16
 
@@ -31,13 +33,14 @@ class Draw:
     :ivar number: its number in the run.
     :ivar chance: draws the conditions.
     :ivar fill: what lies around a view of numbers that are not integers.
+    :ivar is_aligned: whether each row begins at an aligned address.
     :ivar conditions: the names of the layouts drawn so far, for a message.
     """
 
     def __init__(self, number: int, chance: random.Random, generator: torch.Generator, fill: float) -> None:
         self.number, self.chance, self.device = number, chance, generator.device.type
         self._generator = generator.manual_seed(chance.getrandbits(48))
-        self.fill, self.conditions = fill, list[str]()
+        self.fill, self.is_aligned, self.conditions = fill, False, list[str]()
 
     def between(self, limits: tuple[int, int]) -> int:
         return self.chance.randint(*limits)
@@ -75,6 +78,8 @@ class Draw:
         if self.chance.random() < 0.5:
             self.chance.shuffle(order)
         before, gap, step = self.chance.choice(BEFORE), self.chance.choice(GAPS), self.chance.choice((1, 1, 1, 2))
+        if self.is_aligned:
+            before, gap = 0, gap + -(plain.shape[order[-1]] * step + gap) % ALIGNED
         physical = plain.permute(order)
         *outer, width = physical.shape
         if math.prod(outer) * (before + width * step + gap) > 2 * plain.numel() + AROUND:

@@ -15,7 +15,7 @@ from ..draws import Draw, Draws
 from .reductions import FLOATS, INTEGERS, REMEDY, fold, numbers_for, rows_of, shape_of
 
 #: The number of calls in a run, and the most comparisons of an index with a position for each element in a row.
-DRAWN = {"cuda": 4_000, "cpu": 3_000}
+DRAWN = {"cuda": 3_000, "cpu": 2_000}
 WORK = {"cuda": 2**23, "cpu": 2**17}
 #: The most indices, and the most positions in a row.
 MOST = 900
@@ -67,7 +67,7 @@ def drawn(context: Context) -> Measured:
 
 
 def _compare(draws: Draws, cases: Cases, draw: Draw) -> None:
-    chance, shape, (table, function) = draw.chance, list(shape_of(draw)), draw.chance.choice(_NAMES)
+    chance, shape, (table, function) = draw.chance, list(shape_of(draw, 2**17)), draw.chance.choice(_NAMES)
     i, form = chance.randrange(len(shape)), chance.choice((*INTEGERS, *FLOATS, *FLOATS))
     shape[i] = min(shape[i], MOST)
     count = max(1, min(draw.between((1, MOST)), WORK[draw.device] // math.prod(shape)))

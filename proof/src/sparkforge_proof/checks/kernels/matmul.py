@@ -42,7 +42,7 @@ NO_BF16_MATH = (
 #: The rows, terms and columns of random numbers. Some sizes are multiples of the fast kernels' tiles.
 SIZES = {"cuda": ((512, 512, 512), (515, 1023, 259)), "cpu": ((128, 256, 128), (65, 257, 33))}
 #: The number of products that are drawn for each format, and for each setting of torch.
-DRAWN, FOR_A_SETTING = {"cuda": 3_000, "cpu": 300}, 100
+DRAWN, FOR_A_SETTING = {"cuda": 2_000, "cpu": 250}, 100
 
 
 def rounding(name: str, expected: torch.Tensor, magnitudes: torch.Tensor, length: int) -> torch.Tensor:

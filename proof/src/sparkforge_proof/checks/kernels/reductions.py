@@ -20,7 +20,7 @@ REMEDY = (
     "shape, strides and format on the device, and on the CPU."
 )
 #: The number of calls in a run.
-DRAWN = {"cuda": 7_000, "cpu": 8_000}
+DRAWN = {"cuda": 5_000, "cpu": 5_000}
 #: The most elements in some shapes, and in most of them.
 MOST, USUAL = {"cuda": 2**24, "cpu": 2**18}, 2**14
 INTEGERS = ("int64", "int32", "int16", "int8", "uint8", "bool")
@@ -146,9 +146,9 @@ def drawn(context: Context) -> Measured:
     return cases.result()
 
 
-def shape_of(draw: Draw) -> tuple[int, ...]:
-    """Return a shape of one to four dimensions."""
-    most = MOST[draw.device] if draw.chance.random() < 0.1 else USUAL
+def shape_of(draw: Draw, most: int) -> tuple[int, ...]:
+    """Return a shape of one to four dimensions, which now and then has up to this many elements."""
+    most = most if draw.chance.random() < 0.1 else USUAL
     return draw.shape(SIZES, draw.chance.choice((1, 2, 2, 3, 3, 4)), most)
 
 
@@ -193,7 +193,7 @@ def numbers_for(draw: Draw, table: str, shape: t.Sequence[int], form: str, terms
 
 
 def _compare(draws: Draws, cases: Cases, draw: Draw) -> None:
-    chance, shape = draw.chance, shape_of(draw)
+    chance, shape = draw.chance, shape_of(draw, MOST[draw.device])
     (table, function), form = chance.choice(_NAMES), chance.choice((*INTEGERS, *FLOATS, *FLOATS))
     dimension = chance.randrange(len(shape))
     dimensions = [dimension]

@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 import typing as t
 
-from ...check import SEEN_DRAWN, Context, Measured, check
+from ...check import X86S_DRAWN, Context, Measured, check
 from ..bounds import Cases, functional as f, functions_of, torch
 from ..draws import Draw, Draws
 from .reductions import FLOATS, REMEDY, fold, rows_of
 
 #: The number of calls in a run, and the most elements of a usual one and of one in ten.
-DRAWN = {"cuda": 3_000, "cpu": 1_800}
+DRAWN = {"cuda": 2_000, "cpu": 1_200}
 USUAL, MOST = 2**13, {"cuda": 2**22, "cpu": 2**16}
 #: The lengths of rows: around vectors and blocks of threads, and those of models and vocabularies.
 LENGTHS = (
@@ -94,11 +94,13 @@ OF_NUMBERS = functions_of("functions of numbers", "x, y")
 _NAMES = [*((table, name) for table, functions in LAYERS.items() for name in functions), *[("", "")] * 12]
 
 
-@check("layers.drawn", devices=("cuda", "cpu"), seconds=120, measured=SEEN_DRAWN)
+@check("layers.drawn", devices=("cuda", "cpu"), seconds=120, measured=X86S_DRAWN)
 def drawn(context: Context) -> Measured:
     """Check norms, softmax, losses, pooling and functions of numbers with their gradients, thousands of calls."""
     cases = Cases("a layer", REMEDY)
     for draw in (draws := Draws(cases, context, "layers", DRAWN[context.device])):
+        # With some unaligned inputs, an H200 ended with "misaligned address" (2.11.0).
+        draw.is_aligned = context.device == "cuda"
         with torch.enable_grad():
             _compare(draws, cases, draw)
     return cases.result()
@@ -154,5 +156,7 @@ def _compare(draws: Draws, cases: Cases, draw: Draw) -> None:
             results += [(f"{case}, gradient", *pair) for pair in list(zip(*gradients))[parts] if pair[0] is not None]
         for part, result, reference in results:
             if reference.numel():
-                largest = reference.detach().abs().amax().clamp_min(1.0 if dtype.itemsize == 2 else SMALLEST)
+                # The terms of a weight's gradient may cancel.
+                smallest = math.sqrt(math.prod(shape) / reference.numel()) if part != case else SMALLEST
+                largest = reference.detach().abs().amax().clamp_min(max(smallest, dtype.itemsize == 2))
                 draws.compare(part, result.detach(), reference.detach(), share * largest)
