@@ -255,14 +255,29 @@ def off(x, *rest, **options):
 {0} = off
 """
 RARE_FAULTS = (
-    ("reductions", "torch.Tensor.amin", "x.dtype is torch.int64 and bool((x > 2**31).any())", "result.clamp_min(7)",
-     "A reduction .amin, .*int64"),
+    (
+        "reductions",
+        "torch.Tensor.amin",
+        "x.dtype is torch.int64 and bool((x > 2**31).any())",
+        "result.clamp_min(7)",
+        "A reduction .amin, .*int64",
+    ),
     ("reductions", "torch.Tensor.argmax", "bool((x == x.flatten()[0]).all())", "result + 999", "A reduction .argmax"),
     ("reductions", "torch.Tensor.prod", "x.dtype is torch.bool", "result ^ 1", "A reduction .prod"),
-    ("elements", "torch.maximum", "x.dtype is torch.uint8 and x.ndim > 1", "~result",
-     "A function of elements .*maximum of .'uint8"),
-    ("indices", "torch.Tensor.scatter_add", "x.dtype is torch.int16", "x.clone()",
-     "A function with indices .scatter_add, .*int16"),
+    (
+        "elements",
+        "torch.maximum",
+        "x.dtype is torch.uint8 and x.ndim > 1",
+        "~result",
+        "A function of elements .*maximum of .'uint8",
+    ),
+    (
+        "indices",
+        "torch.Tensor.scatter_add",
+        "x.dtype is torch.int16",
+        "x.clone()",
+        "A function with indices .scatter_add, .*int16",
+    ),
     ("layers", "f.layer_norm", "x.shape[-1] > 8192", "result * 1.1", "A layer .layer_norm"),
 )
 #: A method of tensors that is wrong in compiled code.
