@@ -72,7 +72,7 @@ def installed(tarball: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_tarball_is_small_and_holds_no_tests_caches_or_environments(tarball: Path):
     # A fifth of it is the table of diagnoses with its sources, and a quarter the proof with its tables of inputs. Both
     # grow with what is reported of servers and GPUs. Galaxy accepts 20 MB; this bound is to find files by mistake.
-    assert tarball.stat().st_size < 1.7 * MEGABYTE
+    assert tarball.stat().st_size < 1.8 * MEGABYTE
     with tarfile.open(tarball) as archive:
         names = archive.getnames()
     tops = {name.split("/")[0] for name in names}

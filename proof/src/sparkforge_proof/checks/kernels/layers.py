@@ -42,7 +42,7 @@ MOST, WORK = {"cuda": 2**25, "cpu": 2**20}, 2**6
 #: The largest root of the mean square of results in float32, for which transforms are off by less than half.
 LARGEST_SIZE = 2**12
 GRADIENTS = ("dInput", "dWeight", "dBias")
-PARTS = (("forward",), ("dInput",), ("dWeight",), ("forward", *GRADIENTS))
+PARTS: tuple[tuple[str, ...], ...] = (("forward",), ("dInput",), ("dWeight",), ("forward", *GRADIENTS))
 
 
 class Layer(t.NamedTuple):
@@ -156,7 +156,7 @@ def _windows(
     layer: Layer, images: torch.Tensor, count: t.Sequence[int], strides: t.Sequence[int], paddings: t.Sequence[int]
 ) -> torch.Tensor:
     """Return a view of images (batch, groups, channels, sizes) with the kernel's positions and those of windows."""
-    widths = []
+    widths: list[int] = []
     for size, k, n, stride, step, left in zip(images.shape[3:], layer.kernel, count, strides, layer.dilation, paddings):
         widths[:0] = left, (n - 1) * stride + (k - 1) * step + 1 - left - size
     padded = functional.pad(images, widths).contiguous()
