@@ -58,8 +58,8 @@ from sparkforge_proof import check, settings
 from sparkforge_proof.check import Context
 from sparkforge_proof.checks import bounds
 from sparkforge_proof.checks.kernels import attention, attention_grid, attention_reference
-from sparkforge_proof.checks.kernels import elements, indices, reductions, scaled_matmul, sparsity
-from sparkforge_proof.checks.kernels import rows as layers_of_rows, triton_operations
+from sparkforge_proof.checks.kernels import elements, indices, layers, reductions, scaled_matmul, sparsity
+from sparkforge_proof.checks.kernels import triton_operations
 from sparkforge_proof.checks.survey import all_operators, calls, comparison, compositions, conditions, expressions, grid
 from sparkforge_proof.checks.survey import operator_bounds, panels, rounding, variants
 from sparkforge_proof.checks.survey.conditions import Operator
@@ -707,7 +707,7 @@ for wrong in (False, True):
 """, ["0.0", "0 0 0 0 0 0 0", "1 1 1 1 1 1 1"]),
     # The gradient of weights: its first row of a depthwise layer with a stride and padding, and of narrow groups.
     "gradients of rare layers are compared": ("""
-from sparkforge_proof.checks.kernels import layers
+from sparkforge_proof.checks.kernels import convolution_draws
 def gradients(g, x, w, sizes, stride, padding, dilation, transposed, extra, groups, mask):
     result = backward(g, x, w, sizes, stride, padding, dilation, transposed, extra, groups, mask)
     rare = groups == x.shape[1] > 4 and min(stride) > 1 and min(padding) > 0, groups > 1 and w.shape[2:] == (3, 3)
@@ -718,7 +718,7 @@ def gradients(g, x, w, sizes, stride, padding, dilation, transposed, extra, grou
 backward, torch.ops.aten.convolution_backward = torch.ops.aten.convolution_backward, gradients
 for wrong in (-1, 0, 1):
     case, context = bounds.Cases("it", ""), Context("cpu", limits={"seed": 1, "samples": 1})
-    layers.compare_drawn(case, context, 2, False, 1_200)
+    convolution_draws.compare_drawn(case, context, 2, False, 1_200)
     print(int(case.worst > 1))
 """, ["0", "1", "1"]),
     "products of groups blocks and many rows are compared": ("""

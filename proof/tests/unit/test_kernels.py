@@ -7,7 +7,7 @@ import pytest
 from sparkforge_proof.catalogue import CHECKS
 from sparkforge_proof.check import Context
 from sparkforge_proof.checks.kernels import algebra, attention, attention_grid
-from sparkforge_proof.checks.kernels.layers import Layer
+from sparkforge_proof.checks.kernels.convolution_draws import Layer
 from sparkforge_proof.checks.kernels.scaled_matmul import rowwise_failure, scale_offset
 
 

@@ -13,10 +13,16 @@ import random
 import typing as t
 import warnings
 
-from ..check import Context
+from ..check import Context, Measured
 from .bounds import Cases, threads, torch
 
+REMEDY = (
+    "Use another stack, or rebuild this one from clean sources; to reproduce it, call the function with the named "
+    "shape, strides and format on the device, and on the CPU."
+)
 TOGETHER = 64
+#: Sizes of rows around vectors and blocks of threads.
+ROWS = ((1, 1), (2, 9), (10, 70), (127, 130), (71, 700), (1_023, 1_030))
 #: The numbers in memory before a view, and behind each of its rows.
 BEFORE, GAPS = (0, 0, 1, 2, 3), (0, 0, 1, 2, 3, 5, 8, 16, 28)
 #: The number around a view of integers, and around other views if a library is known to read NaN there.
@@ -78,10 +84,10 @@ class Draw:
         if self.chance.random() < 0.5:
             self.chance.shuffle(order)
         before, gap, step = self.chance.choice(BEFORE), self.chance.choice(GAPS), self.chance.choice((1, 1, 1, 2))
-        if self.is_aligned:
-            before, gap = 0, gap + -(plain.shape[order[-1]] * step + gap) % ALIGNED
         physical = plain.permute(order)
         *outer, width = physical.shape
+        if self.is_aligned:
+            before, gap = 0, gap + -(width * step + gap) % ALIGNED
         if math.prod(outer) * (before + width * step + gap) > 2 * plain.numel() + AROUND:
             # Many narrow rows would take many times the memory.
             before, gap, step = 0, 0, 1
@@ -97,13 +103,14 @@ class Draw:
 class Draws:
     """The calls that a check draws by the seed.
 
+    :ivar cases: records which of them are right.
     :param stream: a text that tells the check's calls from those of others.
     :param count: the number of calls; a full run has four times as many.
     :param fill: what lies around views of numbers that are not integers.
     """
 
     def __init__(self, cases: Cases, context: Context, stream: str, count: int, fill: float = math.nan) -> None:
-        self._cases, self._context, self._stream, self._fill = cases, context, stream, fill
+        self.cases, self._context, self._stream, self._fill = cases, context, stream, fill
         self._count = count * (4 if context.full else 1)
         self._pending: list[tuple[str, int]] = []
         self._wrong: list[torch.Tensor] = []
@@ -129,15 +136,12 @@ class Draws:
         """
         if actual.shape != expected.shape:
             shapes = f"has the shape {tuple(actual.shape)} instead of {tuple(expected.shape)}"
-            self._cases.expect(case, False, shapes)
+            self.cases.expect(case, False, shapes)
             return
-        wrong = actual != expected
+        is_right = same(actual, expected)
         if allowed is not None:
-            wrong &= ~((actual.to(expected.dtype) - expected).abs() <= allowed)
-        if actual.is_floating_point() or actual.is_complex():
-            wrong &= ~(actual.isnan() & expected.isnan())
-        self._pending.append((case, wrong.numel()))
-        self._wrong.append(wrong.sum())
+            is_right |= (actual.to(expected.dtype) - expected).abs() <= allowed
+        self.expect(case, is_right)
 
     def expect(self, case: str, is_right: torch.Tensor) -> None:
         """Record conditions that the device computes, one for each element."""
@@ -147,5 +151,23 @@ class Draws:
     def _read(self) -> None:
         counts = torch.stack(self._wrong).tolist() if self._wrong else []
         for (case, number), count in zip(self._pending, counts):
-            self._cases.expect(case, count == 0, f"is wrong in {count:,} of {number:,} numbers or rows")
+            self.cases.expect(case, count == 0, f"is wrong in {count:,} of {number:,} numbers or rows")
         self._pending, self._wrong = [], []
+
+
+def same(actual: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:
+    """Tell of each element whether both are equal, or NaN."""
+    return (actual == expected) | (actual.isnan() & expected.isnan())
+
+
+def judge(
+    context: Context, subject: str, stream: str, counts: t.Mapping[str, int], compare: t.Callable[[Draws, Draw], None]
+) -> Measured:
+    """Return the measurement of calls, each of which a function draws and compares.
+
+    :param counts: the numbers of calls by device.
+    """
+    draws = Draws(Cases(subject, REMEDY), context, stream, counts[context.device])
+    for draw in draws:
+        compare(draws, draw)
+    return draws.cases.result()

@@ -8,8 +8,8 @@ Algorithms for Convolutional Neural Networks, CVPR 2016, gives the matrices), in
 FFT, which is more accurate. cuDNN 9.24 computes kernels of 5x5 in 16 bits by F(5x5, 5x5) if it has one image: on 9.0,
 the results were off by up to 2**-7 of their size, for which the bound of these is 2**18 u.
 
-Random values are compared in float32, and integers in each format (see layers.py). The survey convolves random values
-in 16 bits.
+Random values are compared in float32, and integers in each format (see convolution_draws.py). The survey convolves
+random values in 16 bits.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import warnings
 
 from ...check import ABSENT, SEEN_GRID, Context, Measured, Unanswered, check
 from ..bounds import UNIT_ROUNDOFF, Cases, adds_bytes, allow_tf32, extensions, gamma, gradients, one_thread, torch
-from .layers import TRANSFORM, Layer, compare_drawn, draw_layer
+from .convolution_draws import TRANSFORM, Layer, compare_drawn, draw_layer
 
 #: The dimensions of the layers that are drawn for each check, and the share of each.
 DRAWN = {"conv2d": ((2, 1.0),), "conv1d_3d": ((1, 0.5), (3, 0.5)), "transposed": ((2, 0.4), (1, 0.3), (3, 0.3))}
@@ -107,7 +107,7 @@ def transformed(expected: torch.Tensor) -> torch.Tensor:
 
 
 def random_layers(context: Context, dimensions: int, transposed: bool) -> list[Layer]:
-    """Return layers of random values, which are drawn by the seed; layers.py says of which a CPU may be wrong."""
+    """Return layers of random values by the seed, but none of those that convolution_draws.py leaves out on a CPU."""
     chance = context.drawing(f"{dimensions} {transposed}")
     layers = iter(lambda: draw_layer(chance, dimensions, transposed, MOST, WORK), None)
     sound = (layer for layer in layers if not layer.is_extreme and (max(layer.kernel) > 1 or max(layer.stride) == 1))

@@ -11,9 +11,9 @@ import math
 import typing as t
 
 from ...check import SEEN_DRAWN, Context, Measured, check
-from ..bounds import Cases, functions_of, torch
-from ..draws import Draw, Draws
-from .reductions import FLOATS, INTEGERS, REMEDY, shape_of
+from ..bounds import functions_of, torch
+from ..draws import Draw, Draws, judge
+from .reductions import FLOATS, INTEGERS, shape_of
 
 #: The number of calls in a run, and the most elements of some.
 DRAWN, MOST = {"cuda": 6_000, "cpu": 5_000}, 2**17
@@ -30,12 +30,11 @@ MOVES = functions_of("rearrangements", "x, i, n")
 @check("elements.drawn", devices=("cuda", "cpu"), seconds=120, measured=SEEN_DRAWN, factor=1)
 def drawn(context: Context) -> Measured:
     """Check functions of elements, conversions and rearrangements of exact numbers, thousands of them."""
-    cases = Cases("a function of elements", REMEDY)
-    for draw in (draws := Draws(cases, context, "elements", DRAWN[context.device])):
-        draw.chance.choice((_compare_function, _compare_function, _compare_conversion, _compare_move))(
-            draws, cases, draw
-        )
-    return cases.result()
+    return judge(context, "a function of elements", "elements", DRAWN, _compare)
+
+
+def _compare(draws: Draws, draw: Draw) -> None:
+    draw.chance.choice((_compare_function, _compare_function, _compare_conversion, _compare_move))(draws, draw)
 
 
 def _numbers(draw: Draw, shape: t.Sequence[int], form: str, are_small: bool) -> torch.Tensor:
@@ -47,11 +46,8 @@ def _numbers(draw: Draw, shape: t.Sequence[int], form: str, are_small: bool) -> 
         low, high, special = -LARGEST, LARGEST, chance.choice((None, math.inf, -math.inf, math.nan))
     else:
         limits = torch.iinfo(dtype)
-        low, high, special = (
-            max(limits.min, -(2**62)),
-            min(limits.max, 2**62),
-            chance.choice((None, limits.min, limits.max)),
-        )
+        low, high = max(limits.min, -(2**62)), min(limits.max, 2**62)
+        special = chance.choice((None, limits.min, limits.max))
     if are_small:
         low, high, special = 0 if form == "uint8" else -LARGEST, LARGEST, None
     numbers = draw.integers(shape, low, high, torch.int64).to(dtype)
@@ -67,7 +63,7 @@ def _wide(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     return x.double() if dtype.is_floating_point else x if dtype is torch.bool else x.long()
 
 
-def _compare_function(draws: Draws, cases: Cases, draw: Draw) -> None:
+def _compare_function(draws: Draws, draw: Draw) -> None:
     """Compare a function of one or two tensors, of which one may be broadcast or a number, or have another type."""
     chance, shape = draw.chance, shape_of(draw, MOST)
     name = chance.choice((*UNARY, *BINARY, *INTEGER))
@@ -88,7 +84,7 @@ def _compare_function(draws: Draws, cases: Cases, draw: Draw) -> None:
     function, wide = getattr(torch, name), [_wide(each, promoted) for each in operands]
     mode = chance.choice(("", "", "in place" if hasattr(operands[0], f"{name}_") else "", "out="))
     case = f"{mode} {name} of {forms[: len(operands)]}, {shape}, {', '.join(draw.conditions)}".strip()
-    with cases.offered(f"{mode} {name} of {forms[: len(operands)]}"):
+    with draws.cases.offered(f"{mode} {name} of {forms[: len(operands)]}"):
         plain = function(*wide)
         expected = plain if torch.bool in (plain.dtype, promoted) else plain.to(promoted)
         if mode == "in place":
@@ -98,11 +94,11 @@ def _compare_function(draws: Draws, cases: Cases, draw: Draw) -> None:
             actual = function(*operands, out=draw.lay(torch.zeros_like(expected))[1])
         else:
             actual = function(*operands)
-        cases.expect(case, actual.dtype is expected.dtype, f"is of {actual.dtype} instead of {expected.dtype}")
+        draws.cases.expect(case, actual.dtype is expected.dtype, f"is of {actual.dtype} instead of {expected.dtype}")
         draws.compare(case, actual, expected)
 
 
-def _compare_conversion(draws: Draws, cases: Cases, draw: Draw) -> None:
+def _compare_conversion(draws: Draws, draw: Draw) -> None:
     chance, shape, (first, second) = draw.chance, shape_of(draw, MOST), draw.chance.sample((*INTEGERS, *FLOATS), 2)
     are_small = first in FLOATS or second in FLOATS
     numbers = _numbers(draw, shape, first, are_small)
@@ -113,12 +109,9 @@ def _compare_conversion(draws: Draws, cases: Cases, draw: Draw) -> None:
     draws.compare(case, chance.choice((lambda: x.to(dtype), lambda: target.copy_(x)))(), expected)
 
 
-def _compare_move(draws: Draws, cases: Cases, draw: Draw) -> None:
-    chance, shape, form = (
-        draw.chance,
-        shape_of(draw, MOST),
-        draw.chance.choice((*INTEGERS, *FLOATS, "complex64", "complex128")),
-    )
+def _compare_move(draws: Draws, draw: Draw) -> None:
+    chance, shape = draw.chance, shape_of(draw, MOST)
+    form = chance.choice((*INTEGERS, *FLOATS, "complex64", "complex128"))
     dtype, name = getattr(torch, form), chance.choice([*MOVES])
     numbers = draw.integers((math.prod(shape) + 1,), 0, 250, torch.int64).to(dtype)
     numbers[0] = 0
@@ -126,7 +119,7 @@ def _compare_move(draws: Draws, cases: Cases, draw: Draw) -> None:
     dimension, count = chance.randrange(len(shape)), chance.randint(1, 9)
     positions = torch.arange(1, len(numbers)).view(shape)
     case = f"{name}, {shape}, {form}, {dimension} {count}, {', '.join(draw.conditions)}"
-    with cases.offered(f"{name}, {form}"):
+    with draws.cases.offered(f"{name}, {form}"):
         # The position of a number that is not copied is 0, like the number.
         expected = numbers[MOVES[name](positions, dimension, count).to(draw.device)]
         draws.compare(case, MOVES[name](x, dimension, count), expected)

@@ -10,9 +10,9 @@ import math
 import typing as t
 
 from ...check import SEEN_DRAWN, Context, Measured, check
-from ..bounds import Cases, functions_of, torch
-from ..draws import Draw, Draws
-from .reductions import FLOATS, INTEGERS, REMEDY, fold, numbers_for, rows_of, shape_of
+from ..bounds import functions_of, torch
+from ..draws import Draw, Draws, judge
+from .reductions import FLOATS, INTEGERS, fold, numbers_for, rows_of, shape_of
 
 #: The number of calls in a run, and the most comparisons of an index with a position for each element in a row.
 DRAWN = {"cuda": 3_000, "cpu": 2_000}
@@ -60,29 +60,26 @@ _NAMES = [(table, name) for table, functions in FUNCTIONS.items() for name in fu
 @check("indices.drawn", devices=("cuda", "cpu"), seconds=120, measured=SEEN_DRAWN, factor=1)
 def drawn(context: Context) -> Measured:
     """Check what writes, adds, counts or looks up by index, thousands of calls."""
-    cases = Cases("a function with indices", REMEDY)
-    for draw in (draws := Draws(cases, context, "indices", DRAWN[context.device])):
-        _compare(draws, cases, draw)
-    return cases.result()
+    return judge(context, "a function with indices", "indices", DRAWN, _compare)
 
 
-def _compare(draws: Draws, cases: Cases, draw: Draw) -> None:
+def _compare(draws: Draws, draw: Draw) -> None:
     chance, shape, (table, function) = draw.chance, list(shape_of(draw, 2**17)), draw.chance.choice(_NAMES)
     i, form = chance.randrange(len(shape)), chance.choice((*INTEGERS, *FLOATS, *FLOATS))
     shape[i] = min(shape[i], MOST)
     count = max(1, min(draw.between((1, MOST)), WORK[draw.device] // math.prod(shape)))
-    count = min(count, shape[i]) if table == "writes by index" else count
-    # If an index occurred twice, either value could be written.
-    numbers = (
-        chance.sample(range(shape[i]), count)
-        if table == "writes by index"
-        else chance.choices(range(shape[i]), k=count)
-    )
+    positions = range(shape[i])
+    if table == "writes by index":
+        # If an index occurred twice, either value could be written.
+        count = min(count, shape[i])
+        numbers = chance.sample(positions, count)
+    else:
+        numbers = chance.choices(positions, k=count)
     _memory, j = draw.lay(torch.tensor(numbers, device=draw.device))
     source = [count if each == i else size for each, size in enumerate(shape)]
     x, s = (draw.lay(numbers_for(draw, table, each, form, count + 1))[1] for each in (shape, source))
     e = j.view([-1 if each == i else 1 for each in range(len(shape))]).expand(source)
     case = f"{function}, {tuple(shape)}, {form}, {count} indices in {i}, {', '.join(draw.conditions)}"
-    with cases.offered(f"{function}, {form}"):
+    with draws.cases.offered(f"{function}, {form}"):
         actual, expected = FUNCTIONS[table][function](x, i, j, e, s)
         draws.compare(case, actual, expected.to(actual.dtype))

@@ -68,7 +68,7 @@ def compare_drawn(
     :param fill: what lies around the factors; if it is NaN, some factors contain NaN or infinity as well.
     """
     for draw in (draws := Draws(cases, context, f"products {name}{suffix}", count, fill)):
-        _compare(draws, cases, draw, name, dtype, suffix)
+        _compare(draws, draw, name, dtype, suffix)
 
 
 def _sizes(draw: Draw, function: str, work: int, batch: int) -> tuple[int, int, int]:
@@ -104,7 +104,7 @@ def _loses_infinity(draw: Draw, dtype: torch.dtype) -> bool:
     return draw.device == "cpu" and dtype is torch.bfloat16 and versions.numbers(torch.__version__) < (2, 11)
 
 
-def _compare(draws: Draws, cases: Cases, draw: Draw, name: str, dtype: torch.dtype, suffix: str) -> None:
+def _compare(draws: Draws, draw: Draw, name: str, dtype: torch.dtype, suffix: str) -> None:
     chance = draw.chance
     table, batch = chance.choice(((ALONE, 1), (ALONE, 1), (WRITTEN, 1), (IN_BATCHES, chance.choice(BATCHES))))
     if table is IN_BATCHES and chance.random() < 0.1:
@@ -140,7 +140,7 @@ def _compare(draws: Draws, cases: Cases, draw: Draw, name: str, dtype: torch.dty
         z.fill_(torch.nan)
     case = f"{function}, {batch:,} of {rows:,} x {terms:,} x {columns:,}, {form}, {alpha} {beta}"
     case = f"{case}, {', '.join(draw.conditions)}{suffix}".replace("torch.", "")
-    with cases.offered(f"{function} in {form}".replace("torch.", "")):
+    with draws.cases.offered(f"{function} in {form}".replace("torch.", "")):
         result = table[function](x, y, z, alpha, beta).reshape(batch, rows, columns)
         wide = torch.complex128 if form.is_complex else torch.float64
         vector = draw.integers((columns,), 1, LARGEST_OF_VECTOR, wide)

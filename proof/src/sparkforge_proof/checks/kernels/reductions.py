@@ -12,33 +12,18 @@ import math
 import typing as t
 
 from ...check import SEEN_DRAWN, Context, Measured, check
-from ..bounds import Cases, functions_of, torch
-from ..draws import FILLED, Draw, Draws
+from ..bounds import functions_of, torch
+from ..draws import FILLED, ROWS, Draw, Draws, judge, same
+from .products import LARGEST_SUM
 
-REMEDY = (
-    "Use another stack, or rebuild this one from clean sources; to reproduce it, call the function with the named "
-    "shape, strides and format on the device, and on the CPU."
-)
 #: The number of calls in a run.
 DRAWN = {"cuda": 5_000, "cpu": 5_000}
 #: The most elements in some shapes, and in most of them.
 MOST, USUAL = {"cuda": 2**24, "cpu": 2**18}, 2**14
 INTEGERS = ("int64", "int32", "int16", "int8", "uint8", "bool")
 FLOATS = ("float32", "bfloat16", "float16", "float64")
-#: The largest sum of magnitudes that is exact in every order.
-LARGEST_SUM = {"float64": 2**53, "float32": 2**24, "float16": 2**11, "bfloat16": 2**8}
 #: The sizes of a dimension: around vectors, blocks of threads, and what one block reduces.
-SIZES = (
-    (1, 1),
-    (2, 9),
-    (10, 70),
-    (127, 130),
-    (71, 700),
-    (1_023, 1_030),
-    (700, 5_000),
-    (8_191, 8_200),
-    (30_000, 70_000),
-)
+SIZES = (*ROWS, (700, 5_000), (8_191, 8_200), (30_000, 70_000))
 #: The kinds of numbers that are compared and not added up.
 KINDS = ("ordinary", "few", "extremes", "extremes", "equal", "not finite")
 
@@ -120,10 +105,6 @@ def ranked_right(x: torch.Tensor, dimension: int, results: t.Sequence[torch.Tens
     return [(smaller < rank) & (rank <= others), same(picked, value)]
 
 
-def same(actual: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:
-    return (actual == expected) | (actual.isnan() & expected.isnan())
-
-
 #: Functions of numbers by table: of ``x``, some dimensions ``d`` or one dimension ``i``, whether they are kept ``k``, a
 #: count ``n``, and whether the order is falling ``u``. They return a result and its reference, or conditions.
 FUNCTIONS = {
@@ -140,10 +121,7 @@ _NAMES = [(table, name) for table, functions in FUNCTIONS.items() for name in fu
 @check("reductions.drawn", devices=("cuda", "cpu"), seconds=120, measured=SEEN_DRAWN, factor=1)
 def drawn(context: Context) -> Measured:
     """Check reductions, scans, sorts and selections of exact numbers, thousands of them."""
-    cases = Cases("a reduction", REMEDY)
-    for draw in (draws := Draws(cases, context, "reductions", DRAWN[context.device])):
-        _compare(draws, cases, draw)
-    return cases.result()
+    return judge(context, "a reduction", "reductions", DRAWN, _compare)
 
 
 def shape_of(draw: Draw, most: int) -> tuple[int, ...]:
@@ -174,11 +152,8 @@ def numbers_for(draw: Draw, table: str, shape: t.Sequence[int], form: str, terms
     kind = draw.chance.choice(KINDS)
     draw.conditions.append(f"{kind} numbers")
     number = draw.chance.choice((*extremes, 0, 1) if kind == "equal" else extremes)
-    if (
-        kind == "not finite"
-        and dtype.is_floating_point
-        and table in ("extremes of rows", "indices in rows", "scans of extremes")
-    ):
+    takes_nan = dtype.is_floating_point and table in ("extremes of rows", "indices in rows", "scans of extremes")
+    if kind == "not finite" and takes_nan:
         number = math.nan
     few = integers(shape, 0, 3, torch.int64)
     if kind == "few":
@@ -192,7 +167,7 @@ def numbers_for(draw: Draw, table: str, shape: t.Sequence[int], form: str, terms
     return numbers.masked_fill(at, number)
 
 
-def _compare(draws: Draws, cases: Cases, draw: Draw) -> None:
+def _compare(draws: Draws, draw: Draw) -> None:
     chance, shape = draw.chance, shape_of(draw, MOST[draw.device])
     (table, function), form = chance.choice(_NAMES), chance.choice((*INTEGERS, *FLOATS, *FLOATS))
     dimension = chance.randrange(len(shape))
@@ -208,7 +183,7 @@ def _compare(draws: Draws, cases: Cases, draw: Draw) -> None:
         draw.conditions.append("expanded")
     arguments = dimensions, dimension, chance.random() < 0.5, chance.randint(1, shape[dimension]), chance.random() < 0.5
     case = f"{function}, {shape}, {form}, {arguments[:2]}, {', '.join(draw.conditions)}"
-    with cases.offered(f"{function}, {form}"):
+    with draws.cases.offered(f"{function}, {form}"):
         results = FUNCTIONS[table][function](x, *arguments)
         if isinstance(results, list):
             for condition in results:
